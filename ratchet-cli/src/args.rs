@@ -58,6 +58,12 @@ pub(crate) struct Global {
     /// Says what would change, and changes nothing
     #[arg(long, global = true, help_heading = "Changes")]
     pub(crate) dry_run: bool,
+    /// Why the change is made, for the audit trail
+    #[arg(long, global = true, value_name = "TEXT", help_heading = "Changes")]
+    pub(crate) reason: Option<String>,
+    /// Who makes the change, for the audit trail [default: user and host] [env: `RATCHET_ACTOR`]
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Changes")]
+    pub(crate) actor: Option<String>,
     /// Answers every question with yes
     #[arg(long, short, global = true, help_heading = "Changes")]
     pub(crate) yes: bool,
@@ -106,6 +112,9 @@ pub(crate) enum Command {
     /// Shows, repairs and drops jobs whose rows cannot be read
     #[command(subcommand)]
     Unreadable(Unreadable),
+    /// Shows and verifies who changed what, when and why
+    #[command(subcommand)]
+    Audit(Audit),
     /// Looks for known problems; exits with 1 if it finds one
     Doctor,
     /// Exits with 0 if the store can be read, and with 1 if a live worker is required and there is none
@@ -145,6 +154,14 @@ pub(crate) struct Listing {
     pub(crate) after: Option<JobId>,
 }
 
+/// A condition on the job of a change.
+#[derive(Debug, Args)]
+pub(crate) struct Fence {
+    /// Changes the job only if it still has this version, which `jobs show` prints
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) if_version: Option<u64>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Jobs {
     /// Lists jobs, newest first
@@ -166,27 +183,37 @@ pub(crate) enum Jobs {
     Retry {
         #[arg(required = true)]
         jobs: Vec<JobId>,
+        #[command(flatten)]
+        fence: Fence,
     },
     /// Cancels jobs
     Cancel {
         #[arg(required = true)]
         jobs: Vec<JobId>,
+        #[command(flatten)]
+        fence: Fence,
     },
     /// Pauses pending or failed jobs
     Pause {
         #[arg(required = true)]
         jobs: Vec<JobId>,
+        #[command(flatten)]
+        fence: Fence,
     },
     /// Resumes paused jobs
     Resume {
         #[arg(required = true)]
         jobs: Vec<JobId>,
+        #[command(flatten)]
+        fence: Fence,
     },
     /// Changes the due time of a pending job
     Reschedule {
         job: JobId,
         /// An instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or `now`
         due: String,
+        #[command(flatten)]
+        fence: Fence,
     },
     /// Enqueues a job. The job must be one of this program
     Enqueue {
@@ -301,6 +328,25 @@ pub(crate) enum Breakers {
     },
     /// Closes a breaker
     Close { service: String },
+    /// Sets when a breaker opens and closes, instead of what programs declare
+    Set {
+        service: String,
+        /// The percentage of failed calls at which it opens
+        #[arg(long, value_name = "PERCENT")]
+        failure_rate: Option<u8>,
+        /// The number of calls that are looked at
+        #[arg(long, value_name = "CALLS")]
+        window: Option<u32>,
+        /// The number of calls before it can open
+        #[arg(long, value_name = "CALLS")]
+        min_calls: Option<u32>,
+        /// How long it stays open before trial calls, such as 30s
+        #[arg(long, value_name = "DURATION")]
+        open_for: Option<String>,
+        /// The number of trial calls that must succeed
+        #[arg(long, value_name = "CALLS")]
+        probes: Option<u32>,
+    },
     /// Removes the settings of an operator
     Reset { service: String },
 }
@@ -320,6 +366,16 @@ pub(crate) enum Schedules {
     Pause { schedule: String },
     /// Resumes a schedule
     Resume { schedule: String },
+    /// Changes when a schedule fires
+    Edit {
+        schedule: String,
+        /// The cron expression
+        #[arg(long)]
+        cron: Option<String>,
+        /// The time zone, such as Europe/Berlin
+        #[arg(long)]
+        zone: Option<String>,
+    },
     /// Submits the job of a schedule now
     Run { schedule: String },
     /// Removes a schedule
@@ -385,6 +441,11 @@ pub(crate) enum Rejects {
         #[arg(long)]
         name: Option<String>,
     },
+    /// Deletes rejected items that have been handled
+    Forget {
+        /// The job that rejected them
+        job: JobId,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -405,6 +466,34 @@ pub(crate) enum Unreadable {
     Repair { job: JobId },
     /// Deletes a job with its history and keys
     Drop { job: JobId },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Lists changes, newest first
+    List {
+        /// Only those by this actor
+        #[arg(long = "by", value_name = "NAME")]
+        actor: Option<String>,
+        /// Only this operation, such as jobs.retry
+        #[arg(long)]
+        verb: Option<String>,
+        /// Only this target, such as `queue mail` or `job 01a1…`
+        #[arg(long)]
+        target: Option<String>,
+        /// The maximum number of changes
+        #[arg(long, short = 'n', default_value_t = 50)]
+        limit: u32,
+        /// Only entries before this one
+        #[arg(long, value_name = "ENTRY")]
+        before: Option<u64>,
+    },
+    /// Checks that no entry was changed, added or removed, and prints the end of the trail
+    Verify {
+        /// An end that an earlier `verify` printed; the trail must still contain it
+        #[arg(long, value_name = "END")]
+        since: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

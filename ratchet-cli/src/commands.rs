@@ -1,5 +1,6 @@
 //! The commands. Each file holds those of one noun.
 
+mod audit;
 mod breakers;
 mod doctor;
 mod failures;
@@ -14,7 +15,7 @@ mod status;
 mod unreadable;
 pub(crate) mod work;
 
-use ratchet_core::Ratchet;
+use ratchet_core::{Actor, Ratchet};
 
 use crate::args::{Command, Global};
 use crate::context::Selected;
@@ -31,14 +32,35 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(ratchet: Ratchet, selected: Selected, global: &Global) -> Self {
+    pub(crate) fn new(ratchet: &Ratchet, selected: Selected, global: &Global) -> Self {
         let out = Output::new(global);
+        let ratchet = ratchet.acting_as(actor(global));
         Self { ratchet, selected, out, dry_run: global.dry_run, yes: global.yes }
     }
 }
 
-/// Runs a command.
+/// Returns who makes the changes of this command.
+fn actor(global: &Global) -> Actor {
+    let user = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let given = global.actor.clone().or_else(|| std::env::var("RATCHET_ACTOR").ok());
+    let name = given.or_else(user).unwrap_or_else(|| "unknown".to_owned());
+    let actor = Actor::new(name).via("cli").address(host());
+    match &global.reason {
+        Some(reason) => actor.reason(reason),
+        None => actor,
+    }
+}
+
+/// Runs a command, and says under which number its change was recorded.
 pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failure> {
+    let result = dispatch(session, command).await;
+    if let Some(number) = session.ratchet.recorded() {
+        eprintln!("audit entry {number}");
+    }
+    result
+}
+
+async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
     match command {
         Command::Status => status::run(session).await,
         Command::Top { every } => crate::top::run(session, read::duration(&every)?).await,
@@ -51,6 +73,10 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failu
         Command::Nodes(crate::args::Nodes::List) => list::nodes(session).await,
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,
         Command::Rejects(crate::args::Rejects::List { name }) => list::rejects(session, name).await,
+        Command::Rejects(crate::args::Rejects::Forget { job }) => {
+            list::forget_rejects(session, job).await
+        }
+        Command::Audit(command) => audit::run(session, command).await,
         Command::Pipelines(crate::args::Pipelines::Show { pipeline }) => {
             list::pipeline(session, pipeline).await
         }
@@ -61,4 +87,10 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failu
         // These need no store and have run before.
         Command::Migrate(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }
+}
+
+/// Returns the name of this host, or an empty string.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default().trim().to_owned()
 }

@@ -115,9 +115,9 @@ impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Self {
         let status = match &error {
             CommandError::NotFound(_) | CommandError::GroupNotFound(_) => ExitStatus::NotFound,
-            CommandError::IllegalTransition { .. } | CommandError::BusinessKeyTaken { .. } => {
-                ExitStatus::Conflict
-            }
+            CommandError::IllegalTransition { .. }
+            | CommandError::BusinessKeyTaken { .. }
+            | CommandError::Moved { .. } => ExitStatus::Conflict,
             CommandError::Store(error) => store_status(error),
             _ => ExitStatus::Refused,
         };

@@ -132,7 +132,7 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
             builder = commands::work::configure(builder, work)?;
         }
         let ratchet = builder.build().await?;
-        let session = Session::new(ratchet, selected, &cli.global);
+        let session = Session::new(&ratchet, selected, &cli.global);
         commands::run(&session, cli.command).await
     }
 }

@@ -16,6 +16,18 @@ macro_rules! suite {
                 d_03_alerts_are_listed_newest_first_and_bounded
                 d_03_two_of_a_kind_in_one_commit
             }
+            audit {
+                z_06_an_entry_says_who_did_what_and_why
+                z_06_every_command_on_a_job_is_recorded
+                z_06_other_changes_are_recorded
+                z_06_a_redrive_is_recorded_with_its_jobs
+                z_06_what_changes_nothing_is_not_recorded
+                z_06_without_a_note_nothing_is_recorded
+                z_06_entries_are_listed_by_page_and_filter
+                z_06_concurrent_changes_form_one_trail
+                o_02_a_job_that_has_moved_is_not_changed
+                o_02_one_of_several_operators_wins
+            }
             breaker {
                 b_02_failures_open_it_and_the_change_is_told
                 b_02_samples_of_one_batch_count_in_order

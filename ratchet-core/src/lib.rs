@@ -56,16 +56,16 @@ pub use job::{
 };
 pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
-    QueueOverview, Severity, VERBS, Verb,
+    Audit, AuditError, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding,
+    Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
-    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap, PageRequest,
-    PanicPolicy, Priority, QueueLimits, Rate,
+    Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings,
+    Due, Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap,
+    PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -10,6 +10,7 @@ mod inspect;
 mod items;
 mod keys;
 mod nodes;
+mod operate;
 mod outbox;
 mod query;
 mod ready;
@@ -31,9 +32,10 @@ pub use self::inspect::Inspection;
 use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
@@ -220,6 +222,28 @@ impl Store for MemoryStore {
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         Ok(self.verb(|tables, now| tables.breakers(now)))
+    }
+
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError> {
+        self.verb(|tables, now| tables.operate(change, note, now))
+    }
+
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        Ok(self.lock().list_audit(filter, from, oldest_first, limit))
+    }
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        Ok(self.lock().audit_head())
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

@@ -13,7 +13,7 @@ use super::nodes::Nodes;
 use super::outbox::Outbox;
 use super::row::Row;
 use ratchet_store::Wake;
-use ratchet_store::model::{JobId, JobRecord, ScheduleRecord, Token};
+use ratchet_store::model::{AuditRecord, JobId, JobRecord, ScheduleRecord, Token};
 
 /// All data of the store. Its methods are spread over the sibling modules.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ pub(super) struct Tables {
     pub(super) graph: Graph,
     pub(super) items: Items,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
+    /// The audit trail, in order.
+    pub(super) audit: Vec<AuditRecord>,
     /// The number of claimed batches; the source of lease ids.
     pub(super) leases: u128,
     /// Wake-ups to send after the lock is released.

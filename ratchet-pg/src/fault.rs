@@ -2,7 +2,7 @@
 
 use ratchet_store::StoreError;
 use ratchet_store::StoreErrorKind;
-use ratchet_store::model::{CommandError, InsertError};
+use ratchet_store::model::{ChangeError, CommandError, InsertError};
 
 use crate::error::{is_lock_timeout, store_error};
 use crate::lost_connection::is_lost;
@@ -69,6 +69,16 @@ impl From<Fault> for CommandError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Command(error) => error,
+            other => Self::Store(other.into()),
+        }
+    }
+}
+
+impl From<Fault> for ChangeError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Command(error) => Self::Command(error),
+            Fault::Insert(error) => Self::Insert(error),
             other => Self::Store(other.into()),
         }
     }

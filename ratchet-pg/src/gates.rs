@@ -82,24 +82,63 @@ impl Inner {
         let queue = clean(queue);
         let mut changed = false;
         transact!(repeatable self, |db| {
-            if self.lock_newest(db, order.declarations()).await? {
-                let fresh = json(&QueueRules::default())?;
-                let insert = db::query(self.sql.insert_rules()).bind(&queue).bind(fresh);
-                insert.execute(&mut *db).await?;
-                let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
-                // If the row was deleted in between, the transaction is retried and inserts it again.
-                let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
-                let (_, mut rules) = rules(&row)?;
-                // If an earlier try was committed, this one changes nothing.
-                changed |= rules.apply(order.clone());
-                self.save_rules(db, &queue, &rules).await?;
-                crash_point(CrashPoint::CommandDone);
-            }
+            // If an earlier try was committed, this one changes nothing.
+            changed |= self.update_queue_within(db, &queue, &order).await?;
+            crash_point(CrashPoint::CommandDone);
         })?;
         if changed {
             self.unblocked();
         }
         Ok(changed)
+    }
+
+    pub(crate) async fn update_queue_within(
+        &self,
+        db: &mut PgConnection,
+        queue: &str,
+        order: &QueueUpdate,
+    ) -> Result<bool, Fault> {
+        if !self.lock_newest(db, order.declarations()).await? {
+            return Ok(false);
+        }
+        let fresh = json(&QueueRules::default())?;
+        let insert = db::query(self.sql.insert_rules()).bind(queue).bind(fresh);
+        insert.execute(&mut *db).await?;
+        let locked = db::query(self.sql.lock_rules()).bind(vec![queue.to_owned()]);
+        // If the row was deleted in between, the transaction is retried and inserts it again.
+        let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
+        let (_, mut rules) = rules(&row)?;
+        let changed = rules.apply(order.clone());
+        self.save_rules(db, queue, &rules).await?;
+        Ok(changed)
+    }
+
+    /// Returns the rules of a queue, locked, which are the default if none are stored.
+    pub(crate) async fn rules_within(
+        &self,
+        db: &mut PgConnection,
+        queue: &str,
+    ) -> Result<QueueRules, Fault> {
+        let stored = db::query(self.sql.lock_rules()).bind(vec![queue.to_owned()]);
+        let stored = stored.fetch_optional(db).await?;
+        Ok(stored.as_ref().map(rules).transpose()?.map(|(_, rules)| rules).unwrap_or_default())
+    }
+
+    /// Returns the breaker of a service, or `None` if there is none or it cannot be read.
+    pub(crate) async fn breaker_within(
+        &self,
+        db: &mut PgConnection,
+        service: &str,
+    ) -> Result<Option<BreakerRecord>, Fault> {
+        let now = instant(self.now(&mut *db).await?);
+        let row = db::query(self.sql.select_breakers()).bind(Some(service));
+        let row = row.fetch_optional(db).await?;
+        let read = row.map(|row| named::<Breaker>(&row)).transpose();
+        let record = |(service, breaker): (String, Breaker)| {
+            let state = breaker.state(now);
+            BreakerRecord { service, breaker, state }
+        };
+        Ok(or_report("breaker", read)?.flatten().map(record))
     }
 
     pub(crate) async fn save_rules(
@@ -195,20 +234,30 @@ impl Inner {
     ) -> Result<Option<BreakerChange>, Fault> {
         let service = clean(service);
         let change = transact!(self, |db| {
-            let now = instant(self.now(&mut *db).await?);
-            let settings = BTreeMap::from([(service.clone(), BreakerSettings::default())]);
-            let mut change = None;
-            if self.lock_newest(db, order.declarations()).await? {
-                for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
-                    change = breaker.apply(order.clone(), now);
-                    self.save_breaker(db, &service, &breaker, now).await?;
-                }
-                crash_point(CrashPoint::CommandDone);
-            }
+            let change = self.update_breaker_within(db, &service, &order).await?;
+            crash_point(CrashPoint::CommandDone);
             change
         })?;
         if change == Some(BreakerChange::Closed) {
             self.unblocked();
+        }
+        Ok(change)
+    }
+
+    pub(crate) async fn update_breaker_within(
+        &self,
+        db: &mut PgConnection,
+        service: &str,
+        order: &BreakerUpdate,
+    ) -> Result<Option<BreakerChange>, Fault> {
+        let now = instant(self.now(&mut *db).await?);
+        let settings = BTreeMap::from([(service.to_owned(), BreakerSettings::default())]);
+        let mut change = None;
+        if self.lock_newest(db, order.declarations()).await? {
+            for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
+                change = breaker.apply(order.clone(), now);
+                self.save_breaker(db, &service, &breaker, now).await?;
+            }
         }
         Ok(change)
     }

@@ -142,10 +142,20 @@ impl Inner {
     }
 
     pub(crate) async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), Fault> {
+        let mut db = self.pool.acquire().await?;
+        self.forget_rejects_within(&mut db, rejects).await?;
+        Ok(db.done().await?)
+    }
+
+    pub(crate) async fn forget_rejects_within(
+        &self,
+        db: &mut PgConnection,
+        rejects: &[(JobId, u64)],
+    ) -> Result<(), Fault> {
         let (jobs, numbers): (Vec<_>, Vec<_>) =
             rejects.iter().map(|(job, index)| (job.uuid(), to_i64(*index))).unzip();
         let gone = db::query(self.sql.delete_rejects()).bind(jobs).bind(numbers);
-        gone.execute(&self.pool).await?;
+        gone.execute(db).await?;
         Ok(())
     }
 

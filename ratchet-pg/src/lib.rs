@@ -37,6 +37,7 @@ mod migrate;
 mod nodes;
 mod notify_throttle;
 mod open;
+mod operate;
 mod options;
 mod outbox;
 mod partitions;

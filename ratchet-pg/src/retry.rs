@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Redriven,
-    TransitionKind,
+    AuditNote, Change, Command, CommandError, CommandReply, Envelope, Filter, JobId, JobRecord,
+    JobState, Redriven, TransitionKind,
 };
 use ratchet_store::rules::graph::{Changes, GraphEvent};
 use uuid::Uuid;
@@ -134,24 +134,42 @@ impl Inner {
     /// Retries the failed jobs that match `filter`, page by page. Each page is a transaction of its own: two
     /// transactions that lock graphs in several steps could deadlock.
     pub(crate) async fn redrive(&self, filter: &Filter, limit: u32) -> Result<CommandReply, Fault> {
+        Ok(CommandReply::Redriven(self.redrive_pages(filter, limit, None).await?.0))
+    }
+
+    /// Retries failed jobs page by page. With a note, each page that retried a job has an entry in the audit trail; also
+    /// returns the number of the last one.
+    pub(crate) async fn redrive_pages(
+        &self,
+        filter: &Filter,
+        limit: u32,
+        note: Option<&AuditNote>,
+    ) -> Result<(Redriven, Option<u64>), Fault> {
+        let target = Command::Redrive { filter: filter.clone(), limit };
+        let target = Change::Command { command: target, version: None }.target();
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut redriven, mut after) = (Redriven::default(), None);
+        let (mut redriven, mut after, mut audit) = (Redriven::default(), None, None);
         while redriven.retried.len() < limit {
             let most = limit - redriven.retried.len();
-            let (page, last, post_commit) = transact!(self, |db| {
+            let (page, last, entry, post_commit) = transact!(self, |db| {
                 let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
                 let (page, last) =
                     self.redrive_page(db, filter, after, most, &mut post_commit).await?;
+                let mut entry = None;
+                if let Some(note) = note.filter(|_| !page.retried.is_empty()) {
+                    entry = Some(self.append_redriven(db, note, &target, &page).await?);
+                }
                 crash_point(CrashPoint::CommandDone);
-                (page, last, post_commit)
+                (page, last, entry, post_commit)
             })?;
             self.tell(post_commit);
+            audit = entry.or(audit);
             redriven.retried.extend(page.retried);
             redriven.key_taken.extend(page.key_taken);
             let Some(last) = last else { break };
             after = Some(last);
         }
-        Ok(CommandReply::Redriven(redriven))
+        Ok((redriven, audit))
     }
 
     /// Retries the failed jobs of one page. Also returns the last job that was examined, or `None` if there was none.

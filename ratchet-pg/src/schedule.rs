@@ -28,6 +28,15 @@ impl Inner {
         Ok(readable("schedule", &row.fetch_all(&self.pool).await?, schedule)?.pop())
     }
 
+    pub(crate) async fn schedule_within(
+        &self,
+        db: &mut PgConnection,
+        name: &str,
+    ) -> Result<Option<ScheduleRecord>, Fault> {
+        let row = db::query(self.sql.select_schedule()).bind(name).fetch_all(db).await?;
+        Ok(readable("schedule", &row, schedule)?.pop())
+    }
+
     pub(crate) async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, Fault> {
         let rows = db::query(self.sql.select_due()).bind(i64::from(limit));
         Ok(readable("schedule", &rows.fetch_all(&self.pool).await?, schedule)?)
@@ -43,7 +52,7 @@ impl Inner {
         Ok(written)
     }
 
-    async fn write_schedule_within(
+    pub(crate) async fn write_schedule_within(
         &self,
         db: &mut PgConnection,
         write: &WriteSchedule,

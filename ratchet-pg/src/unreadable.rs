@@ -237,7 +237,7 @@ impl Inner {
         Ok(repaired)
     }
 
-    async fn repair_within(
+    pub(crate) async fn repair_within(
         &self,
         db: &mut PgConnection,
         id: JobId,
@@ -271,7 +271,7 @@ impl Inner {
         Ok(gone)
     }
 
-    async fn drop_within(
+    pub(crate) async fn drop_within(
         &self,
         db: &mut PgConnection,
         id: JobId,

@@ -6,9 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
@@ -180,6 +181,38 @@ impl Store for FaultyStore {
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         self.plain(Op::Read, |store| at_once(store.breakers())).await?
+    }
+
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError> {
+        let op = match &change {
+            Change::Command { command: Command::Retry(_) | Command::Redrive { .. }, .. } => {
+                Op::Revive
+            }
+            _ => Op::Command,
+        };
+        self.plain(op, |store| at_once(store.operate(change, note))).await?
+    }
+
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        let filter = filter.clone();
+        let list = move |store: &ratchet_memory::MemoryStore| {
+            at_once(store.audit(&filter, from, oldest_first, limit))
+        };
+        self.plain(Op::Read, list).await?
+    }
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.audit_head())).await?
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

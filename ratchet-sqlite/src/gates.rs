@@ -54,10 +54,7 @@ impl Session<'_> {
         if !self.are_newest(order.declarations()).await? {
             return Ok(false);
         }
-        let row = sqlx::query(sql::gate::GET_RULES).bind(queue);
-        let row = row.fetch_optional(&mut *self.conn).await?;
-        let stored = row.map(|row| rules_or_paused(queue, row.try_get(0)));
-        let mut rules = stored.unwrap_or_default();
+        let mut rules = rules(self.conn, queue).await?.unwrap_or_default();
         if !rules.apply(order) {
             return Ok(false);
         }
@@ -154,6 +151,15 @@ impl Session<'_> {
             self.effects.wakes.push(Wake::Unblocked);
         }
     }
+}
+
+/// Returns the stored rules of a queue, or `None` if there are none.
+pub(crate) async fn rules(
+    conn: &mut SqliteConnection,
+    queue: &str,
+) -> Result<Option<QueueRules>, sqlx::Error> {
+    let row = sqlx::query(sql::gate::GET_RULES).bind(queue).fetch_optional(conn).await?;
+    Ok(row.map(|row| rules_or_paused(queue, row.try_get(0))))
 }
 
 /// Returns the stored breaker of a service, or `None` if there is none or it cannot be read.

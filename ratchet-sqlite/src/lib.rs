@@ -41,6 +41,7 @@ mod keys;
 mod migrate;
 mod nodes;
 mod open;
+mod operate;
 mod options;
 mod outbox;
 mod purge;

@@ -5,6 +5,16 @@ use std::sync::{Arc, LazyLock};
 
 use sqlx::AssertSqlSafe;
 
+pub(crate) mod audit {
+    pub(crate) const GET_HEAD: &str = include_str!("../sql/audit/get_head.sql");
+    pub(crate) const GET_LAST: &str = include_str!("../sql/audit/get_last.sql");
+    pub(crate) const INSERT_ENTRY: &str = include_str!("../sql/audit/insert_entry.sql");
+    pub(crate) const LIST_ENTRIES: &str = include_str!("../sql/audit/list_entries.sql");
+    pub(crate) const LIST_ENTRIES_OLDEST_FIRST: &str =
+        include_str!("../sql/audit/list_entries_oldest_first.sql");
+    pub(crate) const SAVE_HEAD: &str = include_str!("../sql/audit/save_head.sql");
+}
+
 pub(crate) mod backup {
     pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    BreakerChange, BreakerUpdate, Channel, ClaimReply, ClaimRequest, Command, CommandError,
-    CommandReply, Delivery, DeliveryId, Extend, GraphInserted, HandOff, Heartbeat, InsertError,
-    Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend, GraphInserted,
+    HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo,
+    Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -137,6 +137,10 @@ verbs! {
         |session, this| session.update_queue(&this.queue, this.order.clone());
     UpdateBreaker { service: String, order: BreakerUpdate } -> Option<BreakerChange> =
         |session, this| session.update_breaker(&this.service, this.order.clone());
+    Operate { change: Change, note: Option<AuditNote> } -> Result<Changed, ChangeError> =
+        |session, this| session.operate(&this.change, this.note.as_ref());
+    OperateSubmit as NewWork { change: Change, note: Option<AuditNote> } -> Result<Changed, ChangeError> =
+        |session, this| session.operate(&this.change, this.note.as_ref());
     TakeDeliveries { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =

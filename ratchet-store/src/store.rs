@@ -17,9 +17,10 @@ use tokio::sync::broadcast;
 
 use crate::StoreError;
 use crate::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
@@ -160,6 +161,31 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the breakers that have counted a call or were set manually, ordered by service.
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError>;
+
+    /// Applies a change of an operator and, with a note, adds an entry to the audit trail, in one commit. Adds none if
+    /// nothing changed.
+    ///
+    /// A change that the operator fenced with a version is refused with
+    /// [`CommandError::Moved`](crate::model::CommandError::Moved) if the job has another version. A redrive may need
+    /// several commits, each with its own entry. [`rules::audit`](crate::rules::audit) defines the entries.
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError>;
+
+    /// Returns entries of the audit trail that match a filter: newest first and older than `from`, or, with
+    /// `oldest_first`, oldest first and newer than it. At most `limit`.
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError>;
+
+    /// Returns the end of the audit trail.
+    async fn audit_head(&self) -> Result<AuditHead, StoreError>;
 
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;

@@ -1,7 +1,9 @@
-//! Handles for operators: jobs, queues, breakers, nodes, alerts, rejects, pipelines and failures, and what they return.
+//! Handles for operators: jobs, queues, breakers, nodes, alerts, rejects, pipelines, failures and the audit trail, and what
+//! they return.
 //!
 //! Each is returned by a method of [`Ratchet`](crate::Ratchet) with its name, and is cheap to clone.
 
+pub use ratchet_core::{Actor, Audit, AuditError};
 pub use ratchet_core::{
     Alerts, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
     QueueOverview, Severity, VERBS, Verb,

@@ -66,6 +66,26 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
             }
             Ok(())
         }
+        Breakers::Set { service, failure_rate, window, min_calls, open_for, probes } => {
+            let present = breakers.get(&service).await?;
+            let mut settings = present.map(|it| it.breaker.settings).unwrap_or_default();
+            let before = settings;
+            settings.failure_rate = failure_rate.unwrap_or(settings.failure_rate);
+            settings.window = window.unwrap_or(settings.window);
+            settings.min_calls = min_calls.unwrap_or(settings.min_calls);
+            settings.probes = probes.unwrap_or(settings.probes);
+            if let Some(open_for) = open_for {
+                settings.open_for = read::duration(&open_for)?;
+            }
+            if settings == before {
+                return Err(Failure::usage("give a setting that differs from the present ones"));
+            }
+            if session.proceed(&format!("change the settings of breaker {service}"), false)? {
+                breakers.set(&service, settings).await?;
+                eprintln!("the breaker of {} has new settings", printable(&service));
+            }
+            Ok(())
+        }
         Breakers::Reset { service } => {
             if session
                 .proceed(&format!("remove the operator's settings of breaker {service}"), false)?

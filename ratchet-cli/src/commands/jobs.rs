@@ -7,7 +7,7 @@ use ratchet_core::{AnyJob, Filter, JobId, JobRecord, PageRequest, WaitError};
 use ratchet_store::model::{AttemptRecord, LogLine};
 
 use super::{Session, read};
-use crate::args::{Jobs, Listing};
+use crate::args::{Fence, Jobs, Listing};
 use crate::exit::{ExitStatus, Failure};
 use crate::output::text::{duration, printable, printable_lines};
 use crate::output::{Column, Format, Output, column, number};
@@ -19,14 +19,14 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
         Jobs::Explain { job } => explain(session, job).await,
         Jobs::Runs { job } => runs(session, job).await,
         Jobs::Log { job, follow } => log(session, job, follow).await,
-        Jobs::Retry { jobs } => each(session, "retry", &jobs).await,
-        Jobs::Cancel { jobs } => each(session, "cancel", &jobs).await,
-        Jobs::Pause { jobs } => each(session, "pause", &jobs).await,
-        Jobs::Resume { jobs } => each(session, "resume", &jobs).await,
-        Jobs::Reschedule { job, due } => {
+        Jobs::Retry { jobs, fence } => each(session, "retry", &jobs, &fence).await,
+        Jobs::Cancel { jobs, fence } => each(session, "cancel", &jobs, &fence).await,
+        Jobs::Pause { jobs, fence } => each(session, "pause", &jobs, &fence).await,
+        Jobs::Resume { jobs, fence } => each(session, "resume", &jobs, &fence).await,
+        Jobs::Reschedule { job, due, fence } => {
             let when = read::due(&due)?;
             if session.proceed(&format!("reschedule job {job} to {due}"), false)? {
-                session.ratchet.jobs().reschedule(job, when).await?;
+                fenced(session, &fence).reschedule(job, when).await?;
                 eprintln!("rescheduled {job}");
             }
             Ok(())
@@ -118,6 +118,7 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     field("took", job.duration.map(duration).unwrap_or_default());
     let retries = job.spec.options.max_retries;
     field("attempts", format!("{} of {}, run {}", job.attempts, u64::from(retries) + 1, job.run));
+    field("version", job.version.to_string());
     field("crashes", if job.crashes > 0 { job.crashes.to_string() } else { String::new() });
     field("tenant", text_of(&job.spec.tenant));
     field("correlation", text_of(&job.spec.correlation_id));
@@ -228,7 +229,10 @@ fn print_log(session: &Session, lines: &[LogLine]) -> Result<(), Failure> {
 }
 
 /// Applies a verb to each job. Continues after a refusal, and fails with that of the last refused job.
-async fn each(session: &Session, verb: &str, ids: &[JobId]) -> Result<(), Failure> {
+async fn each(session: &Session, verb: &str, ids: &[JobId], fence: &Fence) -> Result<(), Failure> {
+    if fence.if_version.is_some() && ids.len() != 1 {
+        return Err(Failure::usage("`--if-version` applies to one job"));
+    }
     let target = match ids {
         [id] => format!("{verb} job {id}"),
         ids => format!("{verb} {} jobs", ids.len()),
@@ -236,7 +240,7 @@ async fn each(session: &Session, verb: &str, ids: &[JobId]) -> Result<(), Failur
     if !session.proceed(&target, false)? {
         return Ok(());
     }
-    let jobs = session.ratchet.jobs();
+    let jobs = fenced(session, fence);
     let mut refused = None;
     for &id in ids {
         let result = match verb {
@@ -259,6 +263,14 @@ async fn each(session: &Session, verb: &str, ids: &[JobId]) -> Result<(), Failur
         }
     }
     refused.map_or(Ok(()), Err)
+}
+
+fn fenced(session: &Session, fence: &Fence) -> ratchet_core::Jobs {
+    let jobs = session.ratchet.jobs();
+    match fence.if_version {
+        Some(version) => jobs.if_version(version),
+        None => jobs,
+    }
 }
 
 /// Prints the refusal of one of several jobs. That of a single job is printed at the end.

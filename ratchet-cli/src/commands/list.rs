@@ -1,10 +1,11 @@
 //! Lists of nodes, alerts and rejected items, and the numbers of a pipeline.
 
+use ratchet_core::JobId;
 use ratchet_store::model::{Alert, NodeRecord, RejectFilter, RejectGroup};
 
 use super::Session;
 use crate::exit::Failure;
-use crate::output::text::{count, duration, printable};
+use crate::output::text::{count, counted, duration, printable};
 use crate::output::{column, number};
 
 pub(super) async fn nodes(session: &Session) -> Result<(), Failure> {
@@ -50,6 +51,30 @@ pub(super) async fn rejects(session: &Session, name: Option<String>) -> Result<(
         column("latest", |group, out| out.time(group.latest)),
     ];
     session.out.list(&groups, &columns, "no job has rejected an item")
+}
+
+pub(super) async fn forget_rejects(session: &Session, job: JobId) -> Result<(), Failure> {
+    const PAGE: u32 = 1000;
+    let mut filter = RejectFilter::any();
+    filter.job = Some(job);
+    let rejects = session.ratchet.rejects();
+    if !session.proceed(&format!("delete the rejected items of job {job}"), true)? {
+        return Ok(());
+    }
+    let mut deleted = 0;
+    loop {
+        let page = rejects.list(&filter, None, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        rejects.forget(&page).await?;
+        deleted += page.len() as u64;
+    }
+    if deleted == 0 {
+        return Err(Failure::not_found(format!("job {job} has no rejected items")));
+    }
+    eprintln!("{} deleted", counted(deleted, "rejected item"));
+    Ok(())
 }
 
 pub(super) async fn pipeline(session: &Session, name: String) -> Result<(), Failure> {

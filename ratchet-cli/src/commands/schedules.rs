@@ -41,6 +41,23 @@ pub(super) async fn run(session: &Session, command: Schedules) -> Result<(), Fai
             }
             Ok(())
         }
+        Schedules::Edit { schedule, cron, zone } => {
+            let Some(view) = schedules.get(&schedule).await? else {
+                let schedule = printable(&schedule);
+                return Err(Failure::not_found(format!("there is no schedule `{schedule}`")));
+            };
+            if cron.is_none() && zone.is_none() {
+                return Err(Failure::usage("give `--cron` or `--zone`"));
+            }
+            let cron = cron.unwrap_or(view.schedule.expression);
+            let zone = zone.unwrap_or(view.schedule.zone);
+            let change = format!("change schedule {schedule} to `{cron}` in {zone}");
+            if session.proceed(&change, false)? {
+                schedules.reschedule(&schedule, &cron, &zone).await?;
+                eprintln!("schedule {} fires at `{cron}` in {zone}", printable(&schedule));
+            }
+            Ok(())
+        }
         Schedules::Run { schedule } => {
             if !session.proceed(&format!("submit the job of schedule {schedule} now"), false)? {
                 return Ok(());

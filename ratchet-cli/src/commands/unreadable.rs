@@ -25,7 +25,7 @@ pub(super) async fn run(session: &Session, command: Unreadable) -> Result<(), Fa
             if !session.proceed(&format!("restore job {job}"), false)? {
                 return Ok(());
             }
-            if !store.repair_unreadable(job).await? {
+            if !session.ratchet.jobs().repair_unreadable(job).await? {
                 let message = format!(
                     "cannot restore job {job}: it was not set aside, or its row still cannot be read"
                 );
@@ -38,7 +38,7 @@ pub(super) async fn run(session: &Session, command: Unreadable) -> Result<(), Fa
             if !session.proceed(&format!("delete job {job} with its history and keys"), true)? {
                 return Ok(());
             }
-            if !store.drop_unreadable(job).await? {
+            if !session.ratchet.jobs().drop_unreadable(job).await? {
                 return Err(Failure::not_found(format!("no unreadable job has the id {job}")));
             }
             eprintln!("deleted {job}");

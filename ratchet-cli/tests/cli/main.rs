@@ -1,5 +1,6 @@
 //! The program `ratchet`, run as a process against SQLite files.
 
+mod audit;
 mod exit_codes;
 mod help;
 mod output;

@@ -1,6 +1,7 @@
 //! The cases for stores, by theme. The name of a case starts with the rule that it tests.
 
 pub mod alerts;
+pub mod audit;
 pub mod breaker;
 pub mod bulk;
 pub mod business_key;

@@ -8,13 +8,14 @@ use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::{Priority, VirtualClock};
 use ratchet_memory::MemoryStore;
 use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
-    Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -261,6 +262,28 @@ impl Store for Faulty {
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         self.inner.breakers().await
+    }
+
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError> {
+        self.inner.operate(change, note).await
+    }
+
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        self.inner.audit(filter, from, oldest_first, limit).await
+    }
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        self.inner.audit_head().await
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

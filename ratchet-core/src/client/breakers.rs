@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::limits::{self, Field};
-use ratchet_store::model::{BreakerRecord, BreakerSettings, BreakerUpdate};
+use ratchet_store::model::{BreakerRecord, BreakerSettings, BreakerUpdate, Change, ChangeReply};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 use super::Ratchet;
+use super::acting::{Manner, store_error, unexpected};
 use crate::config::BreakerConfig;
 use crate::events::Event;
 use crate::runtime::Core;
@@ -17,12 +18,13 @@ use crate::runtime::Core;
 #[derive(Debug, Clone)]
 pub struct Breakers {
     core: Arc<Core>,
+    manner: Manner,
 }
 
 impl Ratchet {
     /// Returns a handle that opens, closes, sets and lists circuit breakers.
     pub fn breakers(&self) -> Breakers {
-        Breakers { core: Arc::clone(&self.core) }
+        Breakers { core: Arc::clone(&self.core), manner: self.manner() }
     }
 }
 
@@ -30,12 +32,12 @@ impl Breakers {
     /// Opens the breaker of a service. After `duration`, probes are let through. With `None`, it stays open until it is
     /// closed manually.
     pub async fn open(&self, service: &str, duration: Option<Duration>) -> Result<(), StoreError> {
-        self.update(service, BreakerUpdate::Open(duration)).await
+        self.update("breakers.open", service, BreakerUpdate::Open(duration)).await
     }
 
     /// Closes the breaker of a service and discards its samples.
     pub async fn close(&self, service: &str) -> Result<(), StoreError> {
-        self.update(service, BreakerUpdate::Close).await
+        self.update("breakers.close", service, BreakerUpdate::Close).await
     }
 
     /// Sets when the breaker of a service opens and closes. These settings take precedence over those that programs
@@ -61,13 +63,13 @@ impl Breakers {
         if !problems.is_empty() {
             return Err(StoreError::new(StoreErrorKind::Config, problems.join("; ")));
         }
-        self.update(service, BreakerUpdate::Set(settings)).await
+        self.update("breakers.set", service, BreakerUpdate::Set(settings)).await
     }
 
     /// Removes the settings that were set with [`Self::set`], so that those apply that programs declare. Does not open
     /// or close the breaker.
     pub async fn reset(&self, service: &str) -> Result<(), StoreError> {
-        self.update(service, BreakerUpdate::Reset).await
+        self.update("breakers.reset", service, BreakerUpdate::Reset).await
     }
 
     /// Lists every breaker that is declared, has recorded a run or was changed manually.
@@ -81,12 +83,25 @@ impl Breakers {
         Ok(self.list().await?.into_iter().find(|record| record.service == service))
     }
 
-    async fn update(&self, service: &str, update: BreakerUpdate) -> Result<(), StoreError> {
+    async fn update(
+        &self,
+        verb: &'static str,
+        service: &str,
+        update: BreakerUpdate,
+    ) -> Result<(), StoreError> {
         let core = &self.core;
         limits::check(Field::Service, service)?;
-        crash_point(CrashPoint::CommandBefore);
-        let change = core.store.update_breaker(service, update).await?;
-        crash_point(CrashPoint::CommandAnswered);
+        let change = if self.manner.is_special() {
+            let change = Change::Breaker { service: service.to_owned(), update };
+            let reply = core.operate(&self.manner, verb, change).await.map_err(store_error)?;
+            let ChangeReply::Breaker(change) = reply else { return Err(unexpected()) };
+            change
+        } else {
+            crash_point(CrashPoint::CommandBefore);
+            let change = core.store.update_breaker(service, update).await?;
+            crash_point(CrashPoint::CommandAnswered);
+            change
+        };
         if let Some(change) = change {
             core.meter.breaker(service, change);
             core.events.publish(|| Event::of_breaker(service, change));

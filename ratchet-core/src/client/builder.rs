@@ -322,7 +322,7 @@ impl Builder {
             conditions,
             self.panics,
         );
-        Ok(Ratchet { core: Arc::new(core) })
+        Ok(Ratchet { core: Arc::new(core), acting: None })
     }
 }
 

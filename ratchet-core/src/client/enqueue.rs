@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::acting::{Manner, store_error, unexpected};
 use super::coalesce;
 use super::submit::{self, Defaults};
 use super::{JobHandle, SubmitError};
@@ -16,7 +17,8 @@ use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
 use ratchet_store::model::{
-    ConcurrencyKey, Deadline, Debounce, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
+    Change, ChangeError, ChangeReply, ConcurrencyKey, Deadline, Debounce, Due, InsertError,
+    Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
 };
 use ratchet_store::{StoreError, StoreErrorKind};
 
@@ -36,6 +38,7 @@ pub struct Enqueue<'a, J> {
     /// The encoded job, or the error that the await will return.
     job: Result<NewJob, SubmitError>,
     defaults: Defaults,
+    manner: Manner,
     _job: PhantomData<fn() -> J>,
 }
 
@@ -114,7 +117,12 @@ impl<'a, J: Job> Enqueue<'a, J> {
             let on_conflict = def.on_conflict.into();
             NewJob { due, key_lifetime, on_conflict, ..NewJob::new(target.core().ids.job(), spec) }
         });
-        Self { target, job, defaults, _job: PhantomData }
+        Self { target, job, defaults, manner: Manner::default(), _job: PhantomData }
+    }
+
+    /// Sets how the submit is recorded.
+    pub(super) fn manner(self, manner: Manner) -> Self {
+        Self { manner, ..self }
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
@@ -367,7 +375,9 @@ impl<J> Enqueue<'_, J> {
     async fn submit(self) -> Result<JobHandle<J>, SubmitError> {
         match self.target {
             Target::Store(core) => {
-                let inserted = insert(core, vec![self.into_new_job()?], true).await?;
+                let manner = self.manner.clone();
+                let jobs = vec![self.into_new_job()?];
+                let inserted = insert(core, jobs, true, &manner).await?;
                 let Some((inserted, warnings)) = inserted.into_iter().next() else {
                     let lost = StoreError::new(
                         StoreErrorKind::Data,
@@ -395,13 +405,14 @@ pub(super) async fn insert(
     core: &Core,
     jobs: Vec<NewJob>,
     single: bool,
+    manner: &Manner,
 ) -> Result<Vec<(Inserted, Vec<String>)>, SubmitError> {
     let about = JobRef::of_all(&jobs);
     let expected = core.events.expect_submits(about.iter().cloned());
     let deep = core.check_depth(&about).await?;
     crash_point(CrashPoint::SubmitBefore);
     let sent = core.clock.monotonic();
-    let inserted = core.store.insert(jobs).await;
+    let inserted = insert_in_manner(core, jobs, manner).await;
     crash_point(CrashPoint::SubmitAnswered);
     core.record_insert(sent, inserted.as_ref().err());
     let name_of = |wanted| {
@@ -433,6 +444,22 @@ pub(super) async fn insert(
     // Discards the expected events of jobs that were not created.
     drop(expected);
     Ok(answers)
+}
+
+async fn insert_in_manner(
+    core: &Core,
+    jobs: Vec<NewJob>,
+    manner: &Manner,
+) -> Result<Vec<Inserted>, InsertError> {
+    if !manner.is_special() {
+        return core.store.insert(jobs).await;
+    }
+    match core.operate(manner, "jobs.enqueue", Change::Submit(jobs)).await {
+        Ok(ChangeReply::Submitted(inserted)) => Ok(inserted),
+        Ok(_) => Err(InsertError::Store(unexpected())),
+        Err(ChangeError::Insert(error)) => Err(error),
+        Err(other) => Err(InsertError::Store(store_error(other))),
+    }
 }
 
 /// Returns a warning if no live worker serves the queue of a job.

@@ -60,7 +60,7 @@ impl Ratchet {
     /// ```
     pub fn enqueue_by_name(&self, name: &str, arguments: &impl Serialize) -> Enqueue<'_, AnyJob> {
         let target = Target::Store(&self.core);
-        by_name(target, name, arguments)
+        by_name(target, name, arguments).manner(self.manner())
     }
 }
 

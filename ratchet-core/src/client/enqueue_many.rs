@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::acting::Manner;
 use super::enqueue::insert;
 use super::{Enqueue, JobHandle, Ratchet, SubmitError};
 use crate::job::Job;
@@ -63,7 +64,7 @@ impl<J> EnqueueMany<'_, J> {
 
     async fn submit(self) -> Result<Vec<JobHandle<J>>, SubmitError> {
         let core = self.core;
-        let inserted = insert(core, self.into_rows()?, false).await?;
+        let inserted = insert(core, self.into_rows()?, false, &Manner::default()).await?;
         let handle = |(inserted, warnings): (ratchet_store::model::Inserted, _)| {
             JobHandle::new(inserted.id(), Arc::clone(core), warnings)
         };

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::acting::Manner;
 use super::ends::Ends;
 use super::{Jobs, Ratchet};
 use crate::job::Job;
@@ -63,7 +64,7 @@ impl<J> JobHandle<J> {
 
     /// Cancels the job. Returns `false` if it had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
-        Jobs { core: Arc::clone(&self.core) }.cancel(self.id).await
+        Jobs { core: Arc::clone(&self.core), manner: Manner::default() }.cancel(self.id).await
     }
 }
 

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Ratchet;
+use super::acting::{Manner, store_error};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
-use ratchet_store::model::{HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup};
+use ratchet_store::model::{
+    Change, HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup,
+};
 
 impl Ratchet {
     /// Returns access to the items that jobs have rejected.
     pub fn rejects(&self) -> Rejects {
-        Rejects { core: Arc::clone(&self.core) }
+        Rejects { core: Arc::clone(&self.core), manner: self.manner() }
     }
 
     /// Returns access to the checkpoints that jobs handed off to a pipeline.
@@ -24,6 +27,7 @@ impl Ratchet {
 #[derive(Debug, Clone)]
 pub struct Rejects {
     core: Arc<Core>,
+    manner: Manner,
 }
 
 impl Rejects {
@@ -45,6 +49,11 @@ impl Rejects {
     /// Deletes rejects that have been handled.
     pub async fn forget(&self, rejects: &[Reject]) -> Result<(), StoreError> {
         let keys: Vec<_> = rejects.iter().map(|reject| (reject.job, reject.item.index)).collect();
+        if self.manner.is_special() {
+            let change = Change::ForgetRejects(keys);
+            let reply = self.core.operate(&self.manner, "rejects.forget", change).await;
+            return reply.map(drop).map_err(store_error);
+        }
         self.core.store.forget_rejects(&keys).await
     }
 }

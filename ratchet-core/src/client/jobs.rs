@@ -9,6 +9,7 @@ use ratchet_store::model::{
 use ratchet_store::rules::Explanation;
 
 use super::Ratchet;
+use super::acting::Manner;
 use super::masked_arguments;
 use crate::runtime::Core;
 
@@ -16,6 +17,7 @@ use crate::runtime::Core;
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub(super) core: Arc<Core>,
+    pub(super) manner: Manner,
 }
 
 impl Ratchet {
@@ -36,11 +38,35 @@ impl Ratchet {
     /// # }
     /// ```
     pub fn jobs(&self) -> Jobs {
-        Jobs { core: Arc::clone(&self.core) }
+        Jobs { core: Arc::clone(&self.core), manner: self.manner() }
     }
 }
 
 impl Jobs {
+    /// Makes the commands of this handle conditional: a job that has another version than this one is not changed. The
+    /// version is that of the record that the operator saw.
+    ///
+    /// The command then returns [`CommandError::Moved`](ratchet_store::model::CommandError::Moved) with the current state.
+    /// Has no effect on [`Self::redrive`].
+    ///
+    /// ```
+    /// # use ratchet_core::{JobId, Ratchet};
+    /// # use ratchet_store::model::CommandError;
+    /// # async fn demo(ratchet: &Ratchet, id: JobId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let Some(seen) = ratchet.jobs().get(id).await? else { return Ok(()) };
+    /// match ratchet.jobs().if_version(seen.version).retry(id).await {
+    ///     Err(CommandError::Moved { state, .. }) => println!("somebody was faster: the job is {state}"),
+    ///     retried => retried?,
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn if_version(mut self, version: u64) -> Self {
+        self.manner.version = Some(version);
+        self
+    }
+
     /// Returns the record of a job; `None` if it does not exist or was purged.
     pub async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
         self.core.store.get(id).await

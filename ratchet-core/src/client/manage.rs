@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use super::acting::{Manner, command_error, command_reply, store_error};
 use super::{Jobs, publish_effects};
 use crate::events::Event;
 use crate::runtime::Core;
+use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
+    CancelCause, Change, Command, CommandError, CommandReply, Due, Filter, JobId, JobState,
+    Redriven,
 };
 
 impl Jobs {
     /// Pauses a pending or failed job. Pausing a paused job changes nothing.
     pub async fn pause(&self, id: JobId) -> Result<(), CommandError> {
-        if self.core.command(Command::Pause(id)).await?.states().is_some() {
+        if self.command("jobs.pause", Command::Pause(id)).await?.states().is_some() {
             self.core.events.publish(|| Event::Paused { job: id });
         }
         Ok(())
@@ -21,7 +24,7 @@ impl Jobs {
 
     /// Returns a paused job to the state it was paused in.
     pub async fn resume(&self, id: JobId) -> Result<(), CommandError> {
-        self.core.command(Command::Resume(id)).await?;
+        self.command("jobs.resume", Command::Resume(id)).await?;
         self.core.events.publish(|| Event::Resumed { job: id });
         Ok(())
     }
@@ -32,7 +35,7 @@ impl Jobs {
     /// grace period.
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
-        let reply = self.core.command(Command::Cancel(id, cause)).await?;
+        let reply = self.command("jobs.cancel", Command::Cancel(id, cause)).await?;
         let canceled = matches!(reply.states(), Some((_, JobState::Canceled)));
         if canceled {
             self.core.meter.canceled(cause);
@@ -43,14 +46,35 @@ impl Jobs {
 
     /// Changes the due time of a pending job.
     pub async fn reschedule(&self, id: JobId, due: Due) -> Result<(), CommandError> {
-        self.core.command(Command::Reschedule(id, due)).await.map(drop)
+        self.command("jobs.reschedule", Command::Reschedule(id, due)).await.map(drop)
     }
 
     /// Retries a failed job from the start: its attempts are reset to 0 and it is due immediately.
     pub async fn retry(&self, id: JobId) -> Result<(), CommandError> {
-        self.core.command(Command::Retry(id)).await?;
+        self.command("jobs.retry", Command::Retry(id)).await?;
         self.core.events.publish(|| Event::Retried { job: id });
         Ok(())
+    }
+
+    /// Restores a job that was set aside as unreadable, if its row can be read now. Returns whether it was restored.
+    pub async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        if !self.manner.is_special() {
+            return self.core.store.repair_unreadable(id).await;
+        }
+        let change = Change::RepairUnreadable(id);
+        let reply = self.core.operate(&self.manner, "unreadable.repair", change).await;
+        Ok(reply.map_err(store_error)?.is_change())
+    }
+
+    /// Deletes a job that was set aside as unreadable, with its history and keys. Returns whether there was one. Its
+    /// graph continues as if the job had been canceled.
+    pub async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        if !self.manner.is_special() {
+            return self.core.store.drop_unreadable(id).await;
+        }
+        let change = Change::DropUnreadable(id);
+        let reply = self.core.operate(&self.manner, "unreadable.drop", change).await;
+        Ok(reply.map_err(store_error)?.is_change())
     }
 
     /// Retries failed jobs in bounded batches.
@@ -62,7 +86,10 @@ impl Jobs {
         while left > 0 {
             let limit = redrive.batch.clamp(1, left);
             let command = Command::Redrive { filter: redrive.filter.clone(), limit };
-            let CommandReply::Redriven(batch) = self.core.command(command).await? else { break };
+            let CommandReply::Redriven(batch) = self.command("failures.redrive", command).await?
+            else {
+                break;
+            };
             for job in &batch.retried {
                 self.core.events.publish(|| Event::Retried { job: *job });
             }
@@ -82,6 +109,16 @@ impl Jobs {
     }
 }
 
+impl Jobs {
+    async fn command(
+        &self,
+        verb: &'static str,
+        command: Command,
+    ) -> Result<CommandReply, CommandError> {
+        self.core.command_in_manner(&self.manner, verb, command).await
+    }
+}
+
 impl Core {
     /// Sends a command to the store, and publishes what it changed in graphs.
     pub(crate) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
@@ -92,14 +129,34 @@ impl Core {
         }
         let reply = reply?;
         crash_point(CrashPoint::CommandAnswered);
-        match &reply {
-            CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) => {
-                effects.groups.iter().for_each(|group| self.events.ordered(group.id));
-                publish_effects(self, effects);
-            }
-            _ => {}
-        }
+        self.publish_command(&reply);
         Ok(reply)
+    }
+
+    /// Like [`Self::command`], recorded and fenced as the handle demands.
+    pub(crate) async fn command_in_manner(
+        &self,
+        manner: &Manner,
+        verb: &'static str,
+        command: Command,
+    ) -> Result<CommandReply, CommandError> {
+        if !manner.is_special() {
+            return self.command(command).await;
+        }
+        let change = Change::Command { command, version: manner.version };
+        let reply = self.operate(manner, verb, change).await.map_err(command_error)?;
+        let reply = command_reply(reply)?;
+        self.publish_command(&reply);
+        Ok(reply)
+    }
+
+    fn publish_command(&self, reply: &CommandReply) {
+        if let CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) =
+            reply
+        {
+            effects.groups.iter().for_each(|group| self.events.ordered(group.id));
+            publish_effects(self, effects);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
+mod acting;
 mod alerts;
 mod arguments;
 mod breakers;
@@ -29,6 +30,7 @@ mod settings;
 mod submit;
 mod submit_metrics;
 
+pub(crate) use acting::Acting;
 pub use alerts::Alerts;
 pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::limits::{self, Field, brief};
-use ratchet_store::model::{QueueLimits, QueueRecord, QueueUpdate};
+use ratchet_store::model::{Change, QueueLimits, QueueRecord, QueueUpdate};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 use super::Ratchet;
+use super::acting::{Manner, store_error};
 use crate::runtime::Core;
 
 /// Controls the queues of the cluster; see [`Ratchet::queues`].
 #[derive(Debug, Clone)]
 pub struct Queues {
     core: Arc<Core>,
+    manner: Manner,
 }
 
 impl Ratchet {
@@ -31,7 +33,7 @@ impl Ratchet {
     /// # }
     /// ```
     pub fn queues(&self) -> Queues {
-        Queues { core: Arc::clone(&self.core) }
+        Queues { core: Arc::clone(&self.core), manner: self.manner() }
     }
 }
 
@@ -39,12 +41,12 @@ impl Queues {
     /// Pauses a queue in the whole cluster: none of its jobs is claimed until it is resumed. Running jobs continue.
     /// Returns whether anything changed.
     pub async fn pause(&self, queue: &str) -> Result<bool, StoreError> {
-        self.update(queue, QueueUpdate::Pause).await
+        self.update("queues.pause", queue, QueueUpdate::Pause).await
     }
 
     /// Resumes a paused queue. Returns whether anything changed.
     pub async fn resume(&self, queue: &str) -> Result<bool, StoreError> {
-        self.update(queue, QueueUpdate::Resume).await
+        self.update("queues.resume", queue, QueueUpdate::Resume).await
     }
 
     /// Sets the limits of a queue in the whole cluster; the default sets no limit. They take precedence over the limits
@@ -58,7 +60,7 @@ impl Queues {
             let message = format!("cannot limit queue `{}`: {problem}", brief(queue));
             return Err(StoreError::new(StoreErrorKind::Data, message));
         }
-        self.update(queue, QueueUpdate::Limit(limits)).await
+        self.update("queues.limit", queue, QueueUpdate::Limit(limits)).await
     }
 
     /// Removes the limits that were set with [`Self::limit`], so that those apply that programs declare. A paused queue
@@ -81,7 +83,7 @@ impl Queues {
     /// # }
     /// ```
     pub async fn reset(&self, queue: &str) -> Result<bool, StoreError> {
-        self.update(queue, QueueUpdate::Reset).await
+        self.update("queues.reset", queue, QueueUpdate::Reset).await
     }
 
     /// Lists every queue that is paused or limited, with the limits that programs declare, those that an operator has
@@ -90,8 +92,18 @@ impl Queues {
         self.core.store.queues().await
     }
 
-    async fn update(&self, queue: &str, update: QueueUpdate) -> Result<bool, StoreError> {
+    async fn update(
+        &self,
+        verb: &'static str,
+        queue: &str,
+        update: QueueUpdate,
+    ) -> Result<bool, StoreError> {
         limits::check(Field::Queue, queue)?;
+        if self.manner.is_special() {
+            let change = Change::Queue { queue: queue.to_owned(), update };
+            let reply = self.core.operate(&self.manner, verb, change).await.map_err(store_error)?;
+            return Ok(reply.is_change());
+        }
         crash_point(CrashPoint::CommandBefore);
         let changed = self.core.store.update_queue(queue, update).await?;
         crash_point(CrashPoint::CommandAnswered);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Chain, Enqueue};
+use super::{Acting, Chain, Enqueue};
 use crate::events::EventStream;
 use crate::job::{FirstStep, Job};
 use crate::runtime::Core;
@@ -27,6 +27,8 @@ use ratchet_store::Store;
 #[derive(Debug, Clone)]
 pub struct Ratchet {
     pub(crate) core: Arc<Core>,
+    /// Who acts, if changes are recorded.
+    pub(crate) acting: Option<Arc<Acting>>,
 }
 
 impl Ratchet {
@@ -35,7 +37,7 @@ impl Ratchet {
     /// The arguments are encoded immediately. Nothing is stored before the await.
     #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::to_store(&self.core, &job)
+        Enqueue::to_store(&self.core, &job).manner(self.manner())
     }
 
     /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may

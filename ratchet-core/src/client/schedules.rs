@@ -6,21 +6,23 @@ use std::time::Duration;
 
 use jiff::{Timestamp, Zoned};
 
-use super::declare::{TRIES, check_missed, check_watch, cron, first, watch_for, write};
+use super::acting::{Manner, store_error, unexpected};
+use super::declare::{TRIES, check_missed, check_watch, cron, first, watch_for};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
 use crate::job::FirstStep;
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
 use ratchet_store::model::{
-    Due, JobId, JobSpec, Missed, NewJob, Overlap, ScheduleRecord, ScheduleWritten, WriteSchedule,
+    Change, ChangeReply, Due, JobId, JobSpec, Missed, NewJob, Overlap, ScheduleRecord,
+    ScheduleWritten, WriteSchedule,
 };
 use ratchet_store::rules::recurring::CronError;
 
 impl Ratchet {
     /// Returns access to the schedules of recurring jobs.
     pub fn schedules(&self) -> Schedules {
-        Schedules { core: Arc::clone(&self.core) }
+        Schedules { core: Arc::clone(&self.core), manner: self.manner() }
     }
 }
 
@@ -32,6 +34,7 @@ impl Ratchet {
 #[derive(Debug, Clone)]
 pub struct Schedules {
     core: Arc<Core>,
+    manner: Manner,
 }
 
 /// A schedule, and whether a live worker can run its job.
@@ -138,7 +141,7 @@ impl Schedules {
 
     /// Pauses a schedule: it does not fire until it is resumed.
     pub async fn pause(&self, name: &str) -> Result<(), ScheduleError> {
-        self.change(name, |schedule, _| {
+        self.change("schedules.pause", name, |schedule, _| {
             schedule.paused = true;
             Ok(Vec::new())
         })
@@ -148,7 +151,7 @@ impl Schedules {
 
     /// Resumes a schedule with its next occurrence. Occurrences during the pause do not count as missed.
     pub async fn resume(&self, name: &str) -> Result<(), ScheduleError> {
-        self.change(name, |schedule, now| {
+        self.change("schedules.resume", name, |schedule, now| {
             if schedule.paused {
                 schedule.paused = false;
                 schedule.next = cron(schedule)?.after(now);
@@ -169,13 +172,13 @@ impl Schedules {
             }
             Ok(vec![job])
         };
-        Ok(self.change(name, fire).await?.first().copied())
+        Ok(self.change("schedules.run", name, fire).await?.first().copied())
     }
 
     /// Sets how missed occurrences are handled.
     pub async fn set_missed(&self, name: &str, missed: Missed) -> Result<(), ScheduleError> {
         check_missed(name, missed)?;
-        self.change(name, |schedule, _| {
+        self.change("schedules.edit", name, |schedule, _| {
             schedule.missed = missed;
             Ok(Vec::new())
         })
@@ -185,7 +188,7 @@ impl Schedules {
 
     /// Sets what happens if an occurrence falls due while the job of an earlier one has not ended.
     pub async fn set_overlap(&self, name: &str, overlap: Overlap) -> Result<(), ScheduleError> {
-        self.change(name, |schedule, _| {
+        self.change("schedules.edit", name, |schedule, _| {
             schedule.overlap = overlap;
             Ok(Vec::new())
         })
@@ -200,7 +203,7 @@ impl Schedules {
         within: Option<Duration>,
     ) -> Result<(), ScheduleError> {
         check_watch(name, within)?;
-        self.change(name, |schedule, now| {
+        self.change("schedules.edit", name, |schedule, now| {
             watch_for(schedule, within, now);
             Ok(Vec::new())
         })
@@ -215,7 +218,7 @@ impl Schedules {
         expression: &str,
         zone: &str,
     ) -> Result<(), ScheduleError> {
-        self.change(name, |schedule, now| {
+        self.change("schedules.edit", name, |schedule, now| {
             schedule.expression = expression.to_owned();
             schedule.zone = zone.to_owned();
             schedule.next = Some(first(schedule, &cron(schedule)?, now)?);
@@ -230,7 +233,15 @@ impl Schedules {
     pub async fn remove(&self, name: &str) -> Result<bool, ScheduleError> {
         for _ in 0..TRIES {
             let Some(schedule) = self.core.store.schedule(name).await? else { return Ok(false) };
-            if write(&self.core, name, Some(schedule.version), None, None).await? {
+            let write = WriteSchedule {
+                name: name.to_owned(),
+                replaces: Some(schedule.version),
+                record: None,
+                declarations: None,
+                jobs: Vec::new(),
+                notices: Vec::new(),
+            };
+            if self.write("schedules.remove", write).await? != ScheduleWritten::Stale {
                 return Ok(true);
             }
         }
@@ -240,6 +251,7 @@ impl Schedules {
     /// Reads, changes and writes a schedule. Tries again if a concurrent change was faster.
     async fn change(
         &self,
+        verb: &'static str,
         name: &str,
         change: impl Fn(&mut ScheduleRecord, Timestamp) -> Result<Vec<NewJob>, ScheduleError>,
     ) -> Result<Vec<JobId>, ScheduleError> {
@@ -257,12 +269,27 @@ impl Schedules {
                 jobs,
                 notices: Vec::new(),
             };
-            let written = self.core.store.write_schedule(write).await?;
+            let written = self.write(verb, write).await?;
             if let ScheduleWritten::Written { created, .. } = written {
                 return Ok(created);
             }
         }
         Err(ScheduleError::Contended(brief(name)))
+    }
+
+    async fn write(
+        &self,
+        verb: &'static str,
+        write: WriteSchedule,
+    ) -> Result<ScheduleWritten, StoreError> {
+        if !self.manner.is_special() {
+            return self.core.store.write_schedule(write).await;
+        }
+        let change = Change::Schedule(write);
+        match self.core.operate(&self.manner, verb, change).await.map_err(store_error)? {
+            ChangeReply::Schedule(written) => Ok(written),
+            _ => Err(unexpected()),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! What operators look at and do. The command line, the API and the pages are front ends of this module.
 
+mod audit;
 mod doctor;
 mod failures;
 mod overview;
 mod verb;
 
+pub use audit::{Audit, AuditError};
 pub use doctor::{CHECKS, Check, Finding, Severity};
 pub use failures::{FailureGroup, FailureGroups, Failures};
 pub use overview::{Overview, QueueOverview};

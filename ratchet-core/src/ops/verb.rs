@@ -50,12 +50,15 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 46] = [
+pub const VERBS: [Verb; 51] = [
     reads("alerts.list"),
+    reads("audit.list"),
+    reads("audit.verify"),
     changes("breakers.close", Capability::ActBreakers),
     reads("breakers.list"),
     changes("breakers.open", Capability::ActBreakers),
     changes("breakers.reset", Capability::ActBreakers),
+    changes("breakers.set", Capability::ActBreakers),
     reads("breakers.show"),
     reads("doctor"),
     reads("failures.list"),
@@ -86,7 +89,9 @@ pub const VERBS: [Verb; 46] = [
     changes("queues.reset", Capability::ActQueues),
     changes("queues.resume", Capability::ActQueues),
     reads("queues.show"),
+    changes("rejects.forget", Capability::Purge),
     reads("rejects.list"),
+    changes("schedules.edit", Capability::ActSchedules),
     reads("schedules.list"),
     reads("schedules.next"),
     changes("schedules.pause", Capability::ActSchedules),

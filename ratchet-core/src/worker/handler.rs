@@ -190,9 +190,9 @@ mod tests {
         }
     }
 
-    struct Published(Arc<AtomicBool>);
+    struct ExitFlag(Arc<AtomicBool>);
 
-    impl ThreadExit for Published {
+    impl ThreadExit for ExitFlag {
         fn notifier(&self) -> Box<dyn FnOnce() + Send> {
             let woken = Arc::clone(&self.0);
             Box::new(move || woken.store(true, Ordering::SeqCst))
@@ -209,7 +209,7 @@ mod tests {
             Ok(Output::Json(None))
         }));
         let (core, ctx, threads) = (Core::for_test(), JobContext::for_test(), Busy::default());
-        let late = Published(Arc::clone(&ended));
+        let late = ExitFlag(Arc::clone(&ended));
         let run = call(&core, &ctx, &threads, RunFuture { work }, &late);
         let (end, ()) = tokio::join!(run, async { ctx.stop_signal().abort(StopCause::Timeout) });
         assert!(matches!(end, HandlerExit::Stopped { lingering: true }));

@@ -5,9 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
@@ -205,6 +206,29 @@ impl Store for PgStore {
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         repeatable!(self, |inner| inner.breakers())
+    }
+
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError> {
+        once!(self, |inner| inner.operate(change, note))
+    }
+
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        let filter = filter.clone();
+        repeatable!(self, |inner| inner.audit(&filter, from, oldest_first, limit))
+    }
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        repeatable!(self, |inner| inner.audit_head())
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

@@ -6,9 +6,9 @@ use ratchet_pg::PgStore;
 use ratchet_store::InsertInTx as _;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    AttemptOutcome, BreakerUpdate, CancelCause, Command, CommandError, Deferral, Due, Extend,
-    Filter, InsertError, JobState, NewGraph, QueueUpdate, RunNotes, Settlement, Verdict,
-    WriteSchedule,
+    Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError, Command,
+    CommandError, Deferral, Due, Extend, Filter, InsertError, JobState, NewGraph, QueueUpdate,
+    RunNotes, Settlement, Verdict, WriteSchedule,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
@@ -74,6 +74,7 @@ verbs! {
     Fire of "write_schedule",
     Repair of "repair_unreadable",
     Drop of "drop_unreadable",
+    Operate of "operate",
 }
 
 /// The result of an operation. Refusals count as success, failures of the store do not.
@@ -180,6 +181,15 @@ impl Verb {
                 notes.warnings.push("slow".to_owned());
                 let token = scene.run.as_ref().expect("fits").token;
                 store.write_notes(vec![(token, notes)]).await.map(drop)
+            }
+            Self::Operate => {
+                let pause = Change::Command { command: Command::Pause(id), version: None };
+                let verb = "jobs.pause".to_owned();
+                let note = AuditNote { actor: Actor::new("ada"), verb };
+                commanded(store.operate(pause, Some(note)).await.map_err(|error| match error {
+                    ChangeError::Command(error) => error,
+                    other => panic!("a command has another error: {other}"),
+                }))
             }
             Self::Pause => commanded(store.command(Command::Pause(id)).await),
             Self::Resume => commanded(store.command(Command::Resume(id)).await),

@@ -5,9 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
+    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
+    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
@@ -23,9 +24,9 @@ use crate::error::is_unreadable;
 use crate::unreadable::refusal_of;
 use crate::verb::{
     AckDeliveries, AddMembers, ChangeSchedule, Claim, Declare, DropUnreadable, FinishHandOffs,
-    ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, Orphans, Purge, ReleaseHolds,
-    RenewLease, RepairUnreadable, Report, RunCommand, Settle, SettleAndClaim, TakeDeliveries,
-    TakeHandOffs, UpdateBreaker, UpdateQueue,
+    ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, Operate, OperateSubmit, Orphans, Purge,
+    ReleaseHolds, RenewLease, RepairUnreadable, Report, RunCommand, Settle, SettleAndClaim,
+    TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue,
 };
 
 /// Reads on a borrowed connection, with one statement or with several that need not see the same state.
@@ -231,6 +232,31 @@ impl Store for SqliteStore {
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         read!(self, |look| look.breakers(), fault)
+    }
+
+    async fn operate(
+        &self,
+        change: Change,
+        note: Option<AuditNote>,
+    ) -> Result<Changed, ChangeError> {
+        match change {
+            Change::Submit(_) => self.write(OperateSubmit { change, note }).await?,
+            _ => self.write(Operate { change, note }).await?,
+        }
+    }
+
+    async fn audit(
+        &self,
+        filter: &AuditFilter,
+        from: Option<u64>,
+        oldest_first: bool,
+        limit: u32,
+    ) -> Result<Vec<AuditRecord>, StoreError> {
+        read!(self, |look| look.audit(filter, from, oldest_first, limit), fault)
+    }
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        read!(self, |look| look.audit_head(), fault)
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

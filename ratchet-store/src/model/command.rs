@@ -144,6 +144,20 @@ pub enum CommandError {
         /// The refused operation.
         verb: TransitionKind,
     },
+    /// The job has moved since the operator saw it.
+    #[error(
+        "job {job} has changed: it is {state} with version {version}, and version {expected} was expected; look at it again"
+    )]
+    Moved {
+        /// The job that the command was for.
+        job: JobId,
+        /// The version that was expected.
+        expected: u64,
+        /// The current version.
+        version: u64,
+        /// The current state.
+        state: JobState,
+    },
     /// Another live job holds the business key that this job would take again.
     #[error("cannot retry job {job}: its business key `{key}` is held by job {holder}")]
     BusinessKeyTaken {

@@ -2,8 +2,10 @@
 //! functions.
 
 mod attempt;
+mod audit;
 mod backoff;
 mod breaker;
+mod change;
 mod claim;
 mod codes;
 mod command;
@@ -35,12 +37,14 @@ mod unknown_job;
 mod unreadable;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
+pub use audit::{ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord};
 pub use backoff::{Backoff, BackoffKind, Jitter, valid_factor};
 pub(crate) use breaker::Phase;
 pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult, DeclaredSettings,
 };
+pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use deadline::Deadline;

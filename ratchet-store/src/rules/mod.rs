@@ -5,6 +5,7 @@
 
 mod apply;
 mod arguments;
+pub mod audit;
 pub mod breaker;
 pub mod canonical;
 pub mod claim;

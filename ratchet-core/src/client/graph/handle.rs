@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{draw, svg};
 use crate::client::WaitError;
+use crate::client::acting::Manner;
 use crate::client::ends::Ends;
 use crate::runtime::Core;
 use ratchet_store::model::{
@@ -22,6 +23,7 @@ pub struct GroupHandle {
     warnings: Arc<[String]>,
     /// The tenant and the correlation id of the group, if this handle has submitted it.
     origin: Option<Arc<Origin>>,
+    manner: Manner,
 }
 
 /// What the members of a group inherit from it.
@@ -33,7 +35,7 @@ pub(in crate::client) struct Origin {
 
 impl GroupHandle {
     pub(super) fn new(id: GroupId, core: Arc<Core>) -> Self {
-        Self { id, core, warnings: Arc::default(), origin: None }
+        Self { id, core, warnings: Arc::default(), origin: None, manner: Manner::default() }
     }
 
     /// Creates the handle of a group that is being submitted. Its transaction may not have been committed when members
@@ -54,6 +56,11 @@ impl GroupHandle {
             .await?
             .map(|group| Origin { tenant: group.tenant, correlation_id: group.correlation_id });
         Ok(Arc::new(origin.unwrap_or_default()))
+    }
+
+    /// Sets how the commands of this handle are made.
+    pub(super) fn in_manner(self, manner: Manner) -> Self {
+        Self { manner, ..self }
     }
 
     /// Adds the warnings of the submit.
@@ -144,7 +151,8 @@ impl GroupHandle {
 
     /// Cancels everything in the group that has not ended. Returns `false` if the group had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
-        let reply = self.core.command(Command::CancelGroup(self.id)).await?;
+        let cancel = Command::CancelGroup(self.id);
+        let reply = self.core.command_in_manner(&self.manner, "flows.cancel", cancel).await?;
         Ok(matches!(reply, CommandReply::GroupCanceled(_)))
     }
 }

@@ -42,7 +42,7 @@ impl Ratchet {
 
     /// Returns the handle of a chain, batch or workflow submitted earlier. Does not check that it exists.
     pub fn group(&self, id: GroupId) -> GroupHandle {
-        GroupHandle::new(id, Arc::clone(&self.core))
+        GroupHandle::new(id, Arc::clone(&self.core)).in_manner(self.manner())
     }
 }
 
