@@ -79,4 +79,15 @@ pub trait Harness: Send + Sync + 'static {
     fn sends_wakes(&self) -> bool {
         true
     }
+
+    /// Returns how many rounds of a random case to play, of those that it has. A harness whose store is slow, or is tested
+    /// by another harness too, may play some of them. [`some_rounds`] plays all of them on request.
+    fn rounds(&self, all: usize) -> usize {
+        all
+    }
+}
+
+/// Returns a quarter of the rounds of a random case, or all of them if `RATCHET_ALL_ROUNDS` is set.
+pub fn some_rounds(all: usize) -> usize {
+    if std::env::var_os("RATCHET_ALL_ROUNDS").is_some() { all } else { all.div_ceil(4) }
 }

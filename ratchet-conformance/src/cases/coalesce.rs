@@ -212,7 +212,7 @@ async fn burst(world: &World) -> Vec<JobId> {
 
 pub async fn s_04_concurrent_submits_coalesce(world: &World) {
     let node = world.node().await;
-    for _ in 0..10 {
+    for _ in 0..world.harness().rounds(10) {
         assert_eq!(burst(world).await.len(), 1, "nothing holds the key");
         assert_eq!(burst(world).await.len(), 0, "a job waits");
         let run = node.claim_one().await;

@@ -17,7 +17,7 @@ pub(super) async fn amid_chaos<'a, F: Future<Output = ()>>(
     look: impl Fn(&'a World, Vec<JobRecord>) -> F,
 ) {
     let mut driver = Driver::new(world.harness()).await;
-    let ops = generate(seed, ROUNDS * OPS_PER_ROUND);
+    let ops = generate(seed, world.harness().rounds(ROUNDS) * OPS_PER_ROUND);
     for round in ops.chunks(OPS_PER_ROUND) {
         for op in round {
             driver.act(op).await;

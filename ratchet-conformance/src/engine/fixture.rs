@@ -53,6 +53,11 @@ impl EngineFixture {
         self.harness.advance(by).await;
     }
 
+    /// Returns how many rounds of a random case to play.
+    pub(super) fn rounds(&self, all: usize) -> usize {
+        self.harness.rounds(all)
+    }
+
     /// Creates a builder with all scripted jobs and short intervals.
     pub(super) fn builder(&self) -> Builder {
         Ratchet::builder_shared(self.store())

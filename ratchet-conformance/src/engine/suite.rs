@@ -164,7 +164,7 @@ macro_rules! engine_suite {
                 h_03_a_deep_queue_warns_if_asked
             }
             many {
-                x_01_ten_thousand_random_jobs_end_as_the_model_predicts
+                x_01_thousands_of_random_jobs_end_as_the_model_predicts
             }
             middleware {
                 x_04_layers_are_passed_in_order

@@ -15,7 +15,7 @@ mod settlements;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_conformance::{Harness, async_trait};
+use ratchet_conformance::{Harness, async_trait, some_rounds};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 
@@ -56,6 +56,10 @@ impl Harness for PgHarness {
     async fn advance(&self, by: Duration) {
         self.database.advance(by).await;
     }
+    fn rounds(&self, all: usize) -> usize {
+        // Thousands of jobs take minutes on a busy machine.
+        if all < 1000 { all } else { some_rounds(all) }
+    }
 }
 
 /// A store behind a transaction pooler with fewer connections than the store has.
@@ -76,6 +80,10 @@ impl Harness for PooledHarness {
 
     fn store(&self) -> Arc<dyn Store> {
         Arc::new(self.store.clone())
+    }
+
+    fn rounds(&self, all: usize) -> usize {
+        some_rounds(all)
     }
 
     async fn advance(&self, by: Duration) {

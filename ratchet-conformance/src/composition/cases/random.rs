@@ -74,9 +74,15 @@ fn is_settled(graph: &NewGraph, fates: &BTreeMap<Vertex, Fate>) -> bool {
     fates.len() == graph.jobs.len() + graph.groups.len()
 }
 
+/// Returns the seeds that the harness plays, evenly spread, because later ones have larger graphs.
+fn rounds(world: &World, all: std::ops::Range<u64>) -> impl Iterator<Item = u64> {
+    let count = usize::try_from(all.end - all.start).unwrap_or(usize::MAX);
+    all.step_by(count / world.harness().rounds(count).max(1))
+}
+
 pub async fn w_05_random_graphs_end_as_predicted(world: &World) {
     let node = judge(world).await;
-    for seed in 0..60 {
+    for seed in rounds(world, 0..60) {
         let mut rng = Rng::with_seed(seed);
         let graph = sketch(world, &mut rng, 3 + usize::try_from(seed).expect("small") / 2);
         let fails: BTreeSet<_> =
@@ -91,7 +97,7 @@ pub async fn w_05_random_graphs_end_as_predicted(world: &World) {
 
 pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &World) {
     let node = judge(world).await;
-    for seed in 100..140 {
+    for seed in rounds(world, 100..140) {
         let mut rng = Rng::with_seed(seed);
         let mut graph = sketch(world, &mut rng, 12);
         // A fired edge is not reverted. Without failure edges, a late success has the same result as an early one.
