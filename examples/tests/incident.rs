@@ -40,6 +40,7 @@ impl Terminal {
     fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shop"));
         command.current_dir(&self.folder).env("RATCHET_STORE", &self.store).env("NO_COLOR", "1");
+        command.env("RATCHET_ACTOR", "ada");
         command.env("SHOP_GATEWAY", self.gateway).env("RUST_LOG", "off").env("HOME", &self.folder);
         command.env_remove("XDG_CONFIG_HOME").args(args).output().expect("it starts")
     }
@@ -113,7 +114,7 @@ fn timeless(line: &str) -> String {
     shown.trim_end().to_owned()
 }
 
-/// Fails three payments, finds out why, retries one of them, and then the others.
+/// Fails three payments, finds out why, retries one of them, and then the others. The audit trail shows both steps.
 fn incident(mut shop: Terminal) -> String {
     let enqueue = |shop: &mut Terminal, order: &str| {
         let order = format!("order={order}");
@@ -141,12 +142,17 @@ fn incident(mut shop: Terminal) -> String {
     let first = failed[0]["id"].as_str().expect("an id").to_owned();
     shop.type_in(&["jobs", "show", &first], 0);
     let group = format!("fingerprint:{fingerprint}");
-    shop.type_in(&["failures", "redrive", &group, "--limit", "1"], 0);
+    let reason = ["--reason", "the gateway is back"];
+    shop.type_in(&[&["failures", "redrive", &group, "--limit", "1"], &reason[..]].concat(), 0);
     shop.type_in(&["work", "--drain"], 0);
     shop.type_in(&["jobs", "wait", &first], 0);
-    shop.type_in(&["failures", "redrive", &group], 0);
+    shop.type_in(&[&["failures", "redrive", &group], &reason[..]].concat(), 0);
     shop.type_in(&["work", "--drain"], 0);
     shop.type_in(&["doctor"], 0);
+    shop.type_in(&["audit", "list", "--verb", "failures.redrive"], 0);
+    let end = shop.type_in(&["audit", "verify"], 0);
+    let (_, hash) = end.trim().rsplit_once(':').expect("an end");
+    shop.show(hash, "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
     let left = shop.json(&["jobs", "list"]);
     assert!(
         left.as_array().expect("a list").iter().all(|job| job["state"] == "SUCCEEDED"),

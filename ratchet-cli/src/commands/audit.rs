@@ -39,7 +39,10 @@ fn state(view: Option<&str>, out: &crate::output::Output) -> String {
     match (&value["state"], &value["paused"]) {
         (serde_json::Value::String(state), _) => state.to_lowercase(),
         (_, serde_json::Value::Bool(true)) => "paused".to_owned(),
-        _ => out.short(view, 40),
+        _ => match value["retried"].as_array() {
+            Some(jobs) => format!("{} retried", counted(jobs.len() as u64, "job")),
+            None => out.short(view, 40),
+        },
     }
 }
 
