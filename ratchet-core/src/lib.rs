@@ -54,7 +54,7 @@ pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
-pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
+pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
     CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
     QueueOverview, Severity, VERBS, Verb,
@@ -64,8 +64,8 @@ pub use ratchet_store::env::{
 };
 pub use ratchet_store::model::{
     Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
-    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap, PageRequest,
-    PanicPolicy, Priority, QueueLimits, Rate,
+    Filter, GroupFilter, GroupId, Histogram, Jitter, JobId, JobRecord, JobState, Missed, Overlap,
+    PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

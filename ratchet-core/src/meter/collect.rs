@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Meter;
-use super::histogram::Recorder;
+use super::histogram::{BILLION, Recorder};
 use super::job_series::Counter;
 use super::outcomes::OUTCOMES;
 use super::series::{OVERFLOW, Series, SeriesTable};
@@ -18,9 +18,9 @@ use super::table::{self as metric, Metric};
 /// How long the depth of a queue is believed.
 const BELIEVED: Duration = Duration::from_secs(15);
 
-/// What one unit of the sum of a histogram is worth.
-fn unit(metric: &Metric) -> f64 {
-    if metric.unit == "s" { 1e-9 } else { 1.0 }
+/// Returns how many billionths one unit of the sum of a histogram is worth.
+fn unit(metric: &Metric) -> u128 {
+    if metric.unit == "s" { 1 } else { BILLION }
 }
 
 /// Writes the series of a table of counters.
@@ -40,7 +40,7 @@ fn histograms(
     for series in table.all() {
         families.histogram(metric, &labels(series), series.value.read(unit(metric)));
     }
-    table.overflowed().map_or(0, |series| series.value.read(1.0).count())
+    table.overflowed().map_or(0, |series| series.value.read(1).count())
 }
 
 fn labels<T>(series: &Series<T>) -> Vec<&Arc<str>> {

@@ -20,7 +20,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use self::histogram::Histogram;
 use self::histogram::Recorder;
 pub(crate) use self::job_series::InFlight;
 use self::job_series::{Counter, JobSeries, OutcomeCounters, QueueSeries};
