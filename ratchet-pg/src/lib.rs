@@ -51,6 +51,7 @@ mod schedule;
 mod settle;
 mod spec;
 mod sql;
+mod stats;
 mod store;
 mod sweep;
 mod tls;

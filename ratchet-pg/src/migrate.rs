@@ -24,6 +24,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_canonical_digest.sql"),
     include_str!("../migrations/0012_key_lifetime.sql"),
     include_str!("../migrations/0013_expiry.sql"),
+    include_str!("../migrations/0014_stats.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

@@ -120,6 +120,16 @@ impl StatCounts {
         *self = Self::from_values(sum);
     }
 
+    /// Returns what was counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut added = self.values();
+        for (added, before) in added.iter_mut().zip(earlier.values()) {
+            *added = added.saturating_sub(before);
+        }
+        Self::from_values(added)
+    }
+
     /// Returns how many runs have ended: succeeded, retried, failed, deferred, released, rescued or canceled.
     pub fn ended(&self) -> u64 {
         let ends = [
@@ -172,6 +182,17 @@ impl StatRow {
         self.counts.is_empty() && self.wait.is_empty() && self.run.is_empty()
     }
 
+    /// Returns what was counted since an `earlier` reading of the same counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            counts: self.counts.since(&earlier.counts),
+            wait: self.wait.since(&earlier.wait),
+            run: self.run.since(&earlier.run),
+            ..self.clone()
+        }
+    }
+
     /// Adds what another row has counted. Exact, and independent of the order of additions.
     pub fn add(&mut self, other: &Self) {
         self.counts.add(&other.counts);
@@ -191,6 +212,7 @@ mod tests {
         assert_eq!(counts.values(), values);
         counts.add(&counts.clone());
         assert_eq!(counts.values(), values.map(|value| 2 * value));
+        assert_eq!(counts.since(&StatCounts::from_values(values)).values(), values);
         let json = serde_json::to_value(counts).expect("it is serializable");
         for (name, value) in StatCounts::NAMES.iter().zip(counts.values()) {
             assert_eq!(json[name], value, "{name}");
