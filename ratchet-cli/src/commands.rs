@@ -10,6 +10,7 @@ pub(crate) mod migrate;
 mod queues;
 mod read;
 mod schedules;
+mod stats;
 mod status;
 mod unreadable;
 pub(crate) mod work;
@@ -41,6 +42,7 @@ impl Session {
 pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failure> {
     match command {
         Command::Status => status::run(session).await,
+        Command::Stats(args) => stats::run(session, args).await,
         Command::Top { every } => crate::top::run(session, read::duration(&every)?).await,
         Command::Jobs(command) => jobs::run(session, command).await,
         Command::Failures(command) => failures::run(session, command).await,

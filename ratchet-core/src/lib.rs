@@ -20,9 +20,10 @@ pub use async_trait::async_trait;
 
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
-    DeclareSchedule, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
-    JobHandle, Jobs, Nodes, Observer, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
-    ScheduleView, Schedules, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    DeclareSchedule, DurationStats, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport,
+    GroupStep, Groups, JobHandle, Jobs, Nodes, Observer, Pipeline, PointGauges, Queues, Ratchet,
+    Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
+    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
@@ -63,9 +64,10 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
-    Filter, GroupFilter, GroupId, Histogram, Jitter, JobId, JobRecord, JobState, Missed, Overlap,
-    PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+    Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings,
+    DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId, JobRecord, JobState,
+    Missed, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy,
+    StatsTier,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
@@ -22,6 +23,7 @@ use tokio::sync::broadcast;
 
 use crate::bugs;
 use crate::op::Op;
+use crate::oracle::Oracle;
 use crate::wire::{FaultyStore, at_once, settle, settle_and_claim};
 use crate::world::World;
 
@@ -318,7 +320,12 @@ impl Store for FaultyStore {
     }
 
     async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
-        self.plain(Op::WriteStats, move |store| at_once(store.write_stats(source, rows))).await?
+        let written = rows.clone();
+        let write = move |store: &MemoryStore| at_once(store.write_stats(source, rows));
+        let judge = move |oracle: &mut Oracle, _: &Inspection<'_>, _: &_| {
+            oracle.stats_written(source, &written);
+        };
+        self.ask(Op::WriteStats, write, judge).await?
     }
 
     async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {

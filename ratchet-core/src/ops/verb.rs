@@ -50,7 +50,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 46] = [
+pub const VERBS: [Verb; 47] = [
     reads("alerts.list"),
     changes("breakers.close", Capability::ActBreakers),
     reads("breakers.list"),
@@ -93,6 +93,7 @@ pub const VERBS: [Verb; 46] = [
     changes("schedules.remove", Capability::ActSchedules),
     changes("schedules.resume", Capability::ActSchedules),
     changes("schedules.run", Capability::ActSchedules),
+    reads("stats"),
     reads("status"),
     changes("unreadable.drop", Capability::Purge),
     reads("unreadable.list"),

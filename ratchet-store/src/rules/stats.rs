@@ -14,6 +14,9 @@ use crate::model::{GaugeRow, StatRow, StatsBy, StatsQuery, StatsTier};
 /// How far ahead of the store's clock a slot may begin.
 const AHEAD: Duration = Duration::from_hours(1);
 
+/// Into how many slots a span of time is divided at most, unless the tier is chosen. Enough for a chart.
+pub const MOST_SLOTS: u32 = 400;
+
 /// A slot of a tier.
 pub type Slot = (StatsTier, i64);
 
@@ -33,6 +36,25 @@ pub fn first_kept(tier: StatsTier, now: Timestamp) -> i64 {
     let horizon = now.checked_sub(tier.kept()).unwrap_or(Timestamp::MIN);
     let aligned = tier.above().unwrap_or(tier);
     aligned.slot_in(aligned.slot_of(horizon), tier)
+}
+
+/// Returns the finest tier that still contains the beginning of a span of time and divides it into at most
+/// [`MOST_SLOTS`] slots; the coarsest tier if there is none.
+///
+/// ```
+/// use ratchet_store::model::StatsTier;
+/// use ratchet_store::rules::stats::tier_for;
+///
+/// let now = "2026-11-17T12:00:00Z".parse().expect("a time");
+/// let day_before = "2026-11-16T12:00:00Z".parse().expect("a time");
+/// assert_eq!(tier_for(day_before, now, now), StatsTier::TenMinutes);
+/// ```
+pub fn tier_for(from: Timestamp, until: Timestamp, now: Timestamp) -> StatsTier {
+    let span = until.duration_since(from).unsigned_abs();
+    let fits = |tier: &StatsTier| {
+        span <= tier.slot_length() * MOST_SLOTS && tier.slot_of(from) >= first_kept(*tier, now)
+    };
+    StatsTier::ALL.into_iter().find(fits).unwrap_or(StatsTier::Day)
 }
 
 /// Returns `true` if rows of this slot of the minute tier can be written: it is neither about to be deleted nor in the
@@ -191,6 +213,22 @@ mod tests {
         assert!(accepts(minute("2026-11-17T13:34:00Z"), now));
         assert!(!accepts(minute("2026-11-17T13:35:00Z"), now));
         assert!(!accepts(i64::MAX, now) && !accepts(i64::MIN, now));
+    }
+
+    #[test]
+    fn m_02_the_tier_of_a_span_is_fine_enough_and_still_kept() {
+        let now = at("2026-11-17T12:00:00Z");
+        let last = |hours| tier_for(now - Duration::from_hours(hours), now, now);
+        assert_eq!((last(1), last(6)), (StatsTier::Minute, StatsTier::Minute));
+        assert_eq!((last(7), last(66)), (StatsTier::TenMinutes, StatsTier::TenMinutes));
+        assert_eq!((last(67), last(400)), (StatsTier::Hour, StatsTier::Hour));
+        assert_eq!((last(401), last(100_000)), (StatsTier::Day, StatsTier::Day));
+        let old = |days: u64| {
+            let from = now - Duration::from_hours(24 * days);
+            tier_for(from, from + Duration::from_hours(1), now)
+        };
+        assert_eq!((old(1), old(3)), (StatsTier::Minute, StatsTier::TenMinutes));
+        assert_eq!((old(15), old(91)), (StatsTier::Hour, StatsTier::Day));
     }
 
     #[test]
