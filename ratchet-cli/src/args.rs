@@ -73,6 +73,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Shows queues, workers and problems at a glance
     Status,
+    /// Shows how many runs were started, how they ended and how long they took
+    Stats(Stats),
     /// Shows the cluster full-screen, refreshed every few seconds
     Top {
         /// The time between two refreshes, such as 1s
@@ -421,6 +423,22 @@ pub(crate) enum Drawing {
 pub(crate) enum Nodes {
     /// Lists worker processes
     List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// Only this queue
+    #[arg(long)]
+    pub(crate) queue: Option<String>,
+    /// Only jobs with this name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// How far back, such as 1h, 24h or 30d
+    #[arg(long, default_value = "24h")]
+    pub(crate) last: String,
+    /// Lists every point in time, instead of one line per job
+    #[arg(long)]
+    pub(crate) points: bool,
 }
 
 #[derive(Debug, Subcommand)]

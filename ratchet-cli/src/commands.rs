@@ -11,6 +11,7 @@ pub(crate) mod migrate;
 mod queues;
 mod read;
 mod schedules;
+mod stats;
 mod status;
 mod unreadable;
 pub(crate) mod work;
@@ -63,6 +64,7 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failu
 async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
     match command {
         Command::Status => status::run(session).await,
+        Command::Stats(args) => stats::run(session, args).await,
         Command::Top { every } => crate::top::run(session, read::duration(&every)?).await,
         Command::Jobs(command) => jobs::run(session, command).await,
         Command::Failures(command) => failures::run(session, command).await,

@@ -494,6 +494,29 @@ macro_rules! suite {
                 d_02_reason_reads_back
                 p_02_poisoned_job_keeps_its_crashes
             }
+            stats {
+                m_02_a_repeated_write_replaces_the_row
+                m_02_rows_of_different_processes_are_added_up
+                m_02_every_tier_has_the_same_sums
+                m_02_slots_are_folded_in_any_order_and_any_number_of_times
+                m_02_a_late_write_is_added_to_every_tier
+                m_02_only_the_leader_folds
+                m_02_a_leader_that_dies_leaves_nothing_half_done
+                m_02_slots_are_deleted_after_their_time_and_not_before_they_are_folded
+                m_02_a_write_to_a_deleted_slot_is_ignored
+                m_02_a_query_selects_and_adds_up
+                m_02_any_name_can_be_counted
+            }
+            samples {
+                m_03_a_sample_is_kept_in_every_tier
+                m_03_only_the_leader_writes_samples
+                m_03_old_samples_are_deleted
+                m_03_a_new_version_is_marked_once
+                m_03_a_restart_during_a_deploy_is_not_marked
+                m_03_the_oldest_due_job_of_each_queue
+                m_03_the_oldest_due_job_may_have_any_priority
+                m_03_a_job_that_is_held_back_is_still_the_oldest
+            }
             transitions {
                 l_01_pause_from_every_state
                 l_01_resume_from_every_state

@@ -20,9 +20,10 @@ pub use async_trait::async_trait;
 
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
-    DeclareSchedule, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
-    JobHandle, Jobs, Nodes, Observer, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
-    ScheduleView, Schedules, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    DeclareSchedule, DurationStats, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport,
+    GroupStep, Groups, JobHandle, Jobs, Nodes, Observer, Pipeline, PointGauges, Queues, Ratchet,
+    Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
+    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
@@ -54,7 +55,7 @@ pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
-pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
+pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
     Audit, AuditError, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding,
     Overview, QueueOverview, Severity, VERBS, Verb,
@@ -64,8 +65,9 @@ pub use ratchet_store::env::{
 };
 pub use ratchet_store::model::{
     Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings,
-    Due, Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap,
-    PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+    DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId, JobRecord, JobState,
+    Missed, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy,
+    StatsTier,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -18,8 +18,10 @@ mod row;
 mod schedule;
 mod scheduled;
 mod settle;
+mod stats;
 mod tables;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,11 +37,11 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -374,6 +376,31 @@ impl Store for MemoryStore {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         Ok(self.verb(|tables, now| tables.items.stats(pipeline, now)))
+    }
+
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
+        self.verb(|tables, now| tables.stats.write(source, rows, now));
+        Ok(())
+    }
+
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {
+        Ok(self.verb(|tables, now| tables.fold_stats(node, limit, now)))
+    }
+
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, now| tables.write_gauges(node, rows, now)))
+    }
+
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.verb(|tables, now| tables.stats.purge(limit, now)))
+    }
+
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError> {
+        Ok(self.lock().stats.query(query))
+    }
+
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        Ok(self.verb(|tables, now| tables.oldest_due(now)))
     }
 
     fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {

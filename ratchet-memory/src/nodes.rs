@@ -59,6 +59,11 @@ impl Nodes {
         leads
     }
 
+    /// Returns `true` if the node leads maintenance.
+    pub(super) fn leads(&self, node: NodeId, now: Timestamp) -> bool {
+        self.leader.is_some_and(|(leader, until)| leader == node && until > now)
+    }
+
     pub(super) fn try_declare(&mut self, node: NodeId, now: Timestamp) -> bool {
         let Some(this) = self.alive(now).find(|info| info.id == node) else { return false };
         let declares = this.declarations.clone();
@@ -117,6 +122,7 @@ impl Tables {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
+        self.mark_deploy(&info, now);
         let lease_until = later(now, lease);
         let node = self.nodes.by_id.entry(id).or_insert_with(|| Node {
             info: NodeInfo::new(id),

@@ -12,6 +12,7 @@ use super::keys::{Keys, Lingering, business_key};
 use super::nodes::Nodes;
 use super::outbox::Outbox;
 use super::row::Row;
+use super::stats::Stats;
 use ratchet_store::Wake;
 use ratchet_store::model::{AuditRecord, JobId, JobRecord, ScheduleRecord, Token};
 
@@ -26,6 +27,7 @@ pub(super) struct Tables {
     pub(super) outbox: Outbox,
     pub(super) graph: Graph,
     pub(super) items: Items,
+    pub(super) stats: Stats,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     /// The audit trail, in order.
     pub(super) audit: Vec<AuditRecord>,

@@ -52,6 +52,7 @@ mod schedule;
 mod settle;
 mod spec;
 mod sql;
+mod stats;
 mod store;
 mod sweep;
 mod tls;

@@ -43,6 +43,7 @@ impl Inner {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why).into());
         }
+        self.mark_deploy(node).await?;
         // Jobs whose name no node knew so far.
         self.bring_back().await?;
         Ok(())

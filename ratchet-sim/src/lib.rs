@@ -49,6 +49,10 @@ pub struct Report {
     pub nodes: u32,
     /// The number of handlers that were started.
     pub handlers: u64,
+    /// The number of ended runs that the statistics in the store contain.
+    pub counted: u64,
+    /// The number of runs whose end the store has applied.
+    pub ended: u64,
     /// The duration of the schedule in virtual time.
     pub virtual_time: Duration,
     /// A hash over all steps. The same seed gives the same hash.

@@ -30,6 +30,10 @@ pub(crate) enum Op {
     Schedules,
     DueSchedules,
     WriteSchedule,
+    WriteStats,
+    FoldStats,
+    WriteGauges,
+    PurgeStats,
     Read,
     /// Not a store call: a handler started or ended.
     Handler,

@@ -159,12 +159,16 @@ impl Sim {
             let steps = trace.steps();
             oracle.accuse(|| format!("the schedule has {steps} steps, less than {shortest}"));
         }
+        let virtual_time = self.world.clock.monotonic();
+        let (counted, ended) = oracle.judge_stats(&self.world);
         Report {
             seed: self.seed,
+            counted,
+            ended,
             steps: trace.steps(),
             nodes: self.incarnations,
             handlers: oracle.handlers_begun(),
-            virtual_time: self.world.clock.monotonic(),
+            virtual_time,
             hash: trace.hash(),
             violation: oracle.violation().map(ToOwned::to_owned),
             lines: trace.take_lines(),

@@ -1,19 +1,21 @@
 //! The store as one node sees it: every call goes over the node's wire.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -21,6 +23,7 @@ use tokio::sync::broadcast;
 
 use crate::bugs;
 use crate::op::Op;
+use crate::oracle::Oracle;
 use crate::wire::{FaultyStore, at_once, settle, settle_and_claim};
 use crate::world::World;
 
@@ -205,9 +208,8 @@ impl Store for FaultyStore {
         limit: u32,
     ) -> Result<Vec<AuditRecord>, StoreError> {
         let filter = filter.clone();
-        let list = move |store: &ratchet_memory::MemoryStore| {
-            at_once(store.audit(&filter, from, oldest_first, limit))
-        };
+        let list =
+            move |store: &MemoryStore| at_once(store.audit(&filter, from, oldest_first, limit));
         self.plain(Op::Read, list).await?
     }
 
@@ -346,6 +348,35 @@ impl Store for FaultyStore {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.world.store.hand_off_stats(pipeline).await
+    }
+
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
+        let written = rows.clone();
+        let write = move |store: &MemoryStore| at_once(store.write_stats(source, rows));
+        let judge = move |oracle: &mut Oracle, _: &Inspection<'_>, _: &_| {
+            oracle.stats_written(source, &written);
+        };
+        self.ask(Op::WriteStats, write, judge).await?
+    }
+
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {
+        self.plain(Op::FoldStats, move |store| at_once(store.fold_stats(node, limit))).await?
+    }
+
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError> {
+        self.plain(Op::WriteGauges, move |store| at_once(store.write_gauges(node, rows))).await?
+    }
+
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError> {
+        self.plain(Op::PurgeStats, move |store| at_once(store.purge_stats(limit))).await?
+    }
+
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError> {
+        self.world.store.stats(query).await
+    }
+
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.oldest_due())).await?
     }
 
     async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {

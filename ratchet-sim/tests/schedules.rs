@@ -38,6 +38,16 @@ fn no_schedule_breaks_a_promise() {
     run_clean(200..350);
 }
 
+/// A process that is killed loses at most the last ten seconds, which is a large part of a schedule.
+#[test]
+fn m_02_statistics_contain_most_runs_that_have_ended() {
+    quiet_panics();
+    let reports = (1000..1030).map(|seed| run(seed, Options::default()));
+    let (counted, ended) =
+        reports.fold((0, 0), |sum, report| (sum.0 + report.counted, sum.1 + report.ended));
+    assert!(counted * 3 > ended, "{counted} of {ended} runs were counted");
+}
+
 /// Returns the first seed that finds an injected bug.
 fn seeds_until_found(bug: Bug) -> Option<u64> {
     quiet_panics();

@@ -52,6 +52,7 @@ mod schedule;
 mod session;
 mod settle;
 mod sql;
+mod stats;
 mod store;
 mod template;
 mod transaction;

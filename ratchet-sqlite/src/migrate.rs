@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_key_lifetime.sql"),
     include_str!("../migrations/0007_waiting_steps.sql"),
     include_str!("../migrations/0008_expiry.sql"),
+    include_str!("../migrations/0009_stats.sql"),
     include_str!("../migrations/0010_audit.sql"),
 ];
 

@@ -36,6 +36,7 @@ impl Session<'_> {
                 return Ok(Err(StoreError::new(StoreErrorKind::Data, why)));
             }
         }
+        self.mark_deploy(node).await?;
         sqlx::query(sql::node::INSERT_NODE)
             .bind(id)
             .bind(node.host.as_str())

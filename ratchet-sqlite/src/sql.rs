@@ -189,6 +189,26 @@ pub(crate) mod settle {
     pub(crate) const SUCCEED_JOBS: &str = include_str!("../sql/settle/succeed_jobs.sql");
     pub(crate) const TRIM_LOG: &str = include_str!("../sql/settle/trim_log.sql");
 }
+pub(crate) mod stats {
+    pub(crate) const GET_GAUGE: &str = include_str!("../sql/stats/get_gauge.sql");
+    pub(crate) const INSERT_DEPLOY: &str = include_str!("../sql/stats/insert_deploy.sql");
+    pub(crate) const LAST_DEPLOY: &str = include_str!("../sql/stats/last_deploy.sql");
+    pub(crate) const LEADS: &str = include_str!("../sql/stats/leads.sql");
+    pub(crate) const LIST_DEPLOYS: &str = include_str!("../sql/stats/list_deploys.sql");
+    pub(crate) const LIST_GAUGES: &str = include_str!("../sql/stats/list_gauges.sql");
+    pub(crate) const LIST_MARKS: &str = include_str!("../sql/stats/list_marks.sql");
+    pub(crate) const LIST_ROWS: &str = include_str!("../sql/stats/list_rows.sql");
+    pub(crate) const LIST_VERSIONS: &str = include_str!("../sql/stats/list_versions.sql");
+    pub(crate) const MARK: &str = include_str!("../sql/stats/mark.sql");
+    pub(crate) const OLDEST_DUE: &str = include_str!("../sql/stats/oldest_due.sql");
+    pub(crate) const PURGE_DEPLOYS: &str = include_str!("../sql/stats/purge_deploys.sql");
+    pub(crate) const PURGE_GAUGES: &str = include_str!("../sql/stats/purge_gauges.sql");
+    pub(crate) const PURGE_ROWS: &str = include_str!("../sql/stats/purge_rows.sql");
+    pub(crate) const SAVE_GAUGE: &str = include_str!("../sql/stats/save_gauge.sql");
+    pub(crate) const SAVE_ROW: &str = include_str!("../sql/stats/save_row.sql");
+    pub(crate) const UNMARK: &str = include_str!("../sql/stats/unmark.sql");
+}
+
 pub(crate) mod unreadable {
     pub(crate) const CANCEL: &str = include_str!("../sql/unreadable/cancel.sql");
     pub(crate) const CLEAR_COUNTS: &str = include_str!("../sql/unreadable/clear_counts.sql");

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
     AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend, GraphInserted,
-    HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo,
-    Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend, GaugeRow,
+    GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph, NewJob,
+    NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement, StatRow,
+    Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -155,6 +156,10 @@ verbs! {
     LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
     RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
     DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);
+    WriteStats { source: NodeId, rows: Vec<StatRow> } -> () = |session, this| session.write_stats(this.source, &this.rows);
+    FoldStats { node: NodeId, limit: u32 } -> u32 = |session, this| session.fold_stats(this.node, this.limit);
+    WriteGauges { node: NodeId, rows: Vec<GaugeRow> } -> bool = |session, this| session.write_gauges(this.node, &this.rows);
+    PurgeStats { limit: u32 } -> u64 = |session, this| session.purge_stats(this.limit);
     AckDeliveries { deliveries: Vec<DeliveryId> } -> () = |session, this| session.ack_deliveries(&this.deliveries);
 }
 

@@ -7,6 +7,7 @@
 //! Every store must pass the test suite in `ratchet-conformance`.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -20,11 +21,11 @@ use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -291,6 +292,39 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the backlog and throughput of a pipeline.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
+
+    /// Writes what a process has counted in slots of the minute tier. `source` identifies the process.
+    ///
+    /// The rows contain absolute values: each replaces the row of the same slot, queue, name and source, so repeating a
+    /// call is harmless. The slots above are marked to be folded in the same commit. Rows that
+    /// [`stats::accepts`](crate::rules::stats::accepts) refuses are ignored.
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError>;
+
+    /// Folds slots that are marked, in the order of [`stats::next_folds`](crate::rules::stats::next_folds), at most
+    /// `limit`: computes each as the sum of the slots of the tier below ([`stats::fold`](crate::rules::stats::fold)),
+    /// removes its mark, and marks the slot above.
+    ///
+    /// Returns the number of folded slots. Only the leader folds: for other nodes, this does nothing and returns 0.
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError>;
+
+    /// Writes a sample of queues to the slots of every tier that contain it
+    /// ([`stats::merge_gauge`](crate::rules::stats::merge_gauge)). The slot of the given rows is ignored.
+    ///
+    /// Returns `false` if the node does not lead. Then nothing is written.
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError>;
+
+    /// Deletes statistics whose retention time has passed, at most `limit` rows per table. A slot is kept until the
+    /// slots above that contain it are folded. Returns the number of deleted rows.
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError>;
+
+    /// Returns a part of the history of metrics. Rows of different processes are added up.
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError>;
+
+    /// Returns, for each queue with a job that is due and could be claimed according to its state, when the oldest of
+    /// them became due.
+    ///
+    /// Jobs that a limit, a key or a breaker holds back are included. Must not scan the jobs of a queue.
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError>;
 
     /// Returns jobs whose stored rows cannot be read, at most `limit`.
     ///

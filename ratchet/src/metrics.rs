@@ -2,5 +2,7 @@
 //! [page of the guide](crate::guide::metrics).
 
 pub use ratchet_core::{
-    Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics,
+    DeployMark, DurationStats, Histogram, Metric, MetricFamily, MetricKind, MetricSeries,
+    MetricValue, Metrics, PointGauges, StatCounts, StatsBy, StatsPoint, StatsRequest, StatsSeries,
+    StatsSpan, StatsTier,
 };

@@ -54,6 +54,25 @@ pub(crate) fn duration(duration: Duration) -> String {
     text
 }
 
+/// Returns a line of bars of different height, at most `width` characters: neighboring values are added up.
+pub(crate) fn sparkline(values: &[u64], width: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let per_bar = values.len().div_ceil(width.max(1)).max(1);
+    let sums: Vec<u64> = values
+        .chunks(per_bar)
+        .map(|part| part.iter().fold(0_u64, |a, b| a.saturating_add(*b)))
+        .collect();
+    let most = sums.iter().copied().max().unwrap_or(0);
+    let bar = |sum: &u64| {
+        if *sum == 0 {
+            return ' ';
+        }
+        let height = u128::from(*sum) * (BARS.len() as u128 - 1) / u128::from(most.max(1));
+        BARS[usize::try_from(height).unwrap_or(0)]
+    };
+    sums.iter().map(bar).collect()
+}
+
 /// Returns a time relative to now: `9m12s ago`, `in 30s`, `now`.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let distance = at.duration_since(now);
@@ -112,6 +131,14 @@ pub(crate) fn harmless_cell(cell: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_are_as_high_as_their_values() {
+        assert_eq!(sparkline(&[0, 1, 4, 7, 8], 10), " ▁▄▇█");
+        assert_eq!(sparkline(&[1, 1, 4, 4], 2), "▂█");
+        assert_eq!(sparkline(&[], 10), "");
+        assert_eq!(sparkline(&[u64::MAX, u64::MAX, 0], 2), "█ ");
+    }
 
     #[test]
     fn numbers_have_separators() {

@@ -1,8 +1,11 @@
 //! Reads what the screen shows, and does what the operator wants.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use ratchet_core::{
     FailureGroup, Filter, Finding, JobId, JobRecord, Overview, PageRequest, Ratchet, Redrive,
+    StatsTier,
 };
 
 use super::state::{Action, State, Tab};
@@ -15,6 +18,9 @@ const JOBS: u32 = 200;
 /// How many failed jobs are grouped.
 const FAILURES: u32 = 1000;
 
+/// How far back the history goes.
+const HISTORY: Duration = Duration::from_hours(5);
+
 /// What the store held at one moment.
 #[derive(Debug)]
 pub(super) struct Snapshot {
@@ -23,6 +29,8 @@ pub(super) struct Snapshot {
     pub(super) findings: Vec<Finding>,
     pub(super) jobs: Vec<JobRecord>,
     pub(super) failures: Vec<FailureGroup>,
+    /// The jobs that succeeded in each minute of the last hours.
+    pub(super) succeeded: Vec<u64>,
 }
 
 impl Snapshot {
@@ -33,6 +41,7 @@ impl Snapshot {
             findings: Vec::new(),
             jobs: Vec::new(),
             failures: Vec::new(),
+            succeeded: Vec::new(),
         }
     }
 }
@@ -42,7 +51,12 @@ pub(super) async fn read(ratchet: &Ratchet, state: &State) -> Result<Snapshot, F
     let overview = ratchet.overview().await?;
     let mut snapshot = Snapshot { now: overview.now, ..Snapshot::empty() };
     match state.tab {
-        Tab::Overview => snapshot.findings = ratchet.diagnose().await?,
+        Tab::Overview => {
+            snapshot.findings = ratchet.diagnose().await?;
+            let history = ratchet.stats().last(HISTORY).tier(StatsTier::Minute).points().await?;
+            let succeeded = history.points.iter().map(|point| point.counts.succeeded);
+            snapshot.succeeded = succeeded.collect();
+        }
         Tab::Jobs => {
             let request = PageRequest { before: None, limit: JOBS };
             snapshot.jobs = ratchet.jobs().list(&state.filter, request).await?.jobs;

@@ -80,10 +80,16 @@ fn footer(state: &State) -> Paragraph<'static> {
 fn overview(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let [rates, findings] =
         Layout::vertical([Constraint::Length(6), Constraint::Fill(1)]).areas(area);
-    let values: Vec<u64> = state.rates.iter().copied().collect();
+    // The history of the store shows more than this screen has seen, if workers write it.
+    let history = &state.snapshot.succeeded;
+    let (values, title) = if history.iter().any(|count| *count > 0) {
+        (history.clone(), " jobs that succeeded per minute ")
+    } else {
+        (state.rates.iter().copied().collect(), " jobs that succeeded per second ")
+    };
     let width = usize::from(rates.width.saturating_sub(2));
     let values = &values[values.len().saturating_sub(width)..];
-    let block = Block::bordered().title(" jobs that succeeded per second ");
+    let block = Block::bordered().title(title);
     frame.render_widget(Sparkline::default().block(block).data(values.iter().copied()), rates);
     let rows = state.snapshot.findings.iter().map(|finding| {
         let style = match finding.severity {

@@ -14,6 +14,7 @@ fn o_12_exit_codes_are_those_of_the_table() {
     let missing = "00000000-0000-7000-8000-000000000000";
     let table: &[(&[&str], i32)] = &[
         (&["status"], 0),
+        (&["stats", "--points", "--last", "2h"], 0),
         (&["jobs", "list", "queue:mail", "state:failed"], 0),
         (&["jobs", "show", waiting], 0),
         (&["jobs", "runs", failed], 0),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::stored::Stored;
 
 /// Every list, with the least number of rows that it must have.
-const LISTS: [(&[&str], usize); 11] = [
+const LISTS: [(&[&str], usize); 14] = [
     (&["jobs", "list"], 4),
     (&["failures", "list"], 1),
     (&["queues", "list"], 2),
@@ -19,6 +19,9 @@ const LISTS: [(&[&str], usize); 11] = [
     (&["alerts", "list"], 0),
     (&["rejects", "list"], 0),
     (&["unreadable", "list"], 0),
+    (&["stats", "--last", "1h"], 1),
+    (&["stats", "--last", "1h", "--queue", "mail", "--name", "stored.deliver"], 1),
+    (&["stats", "--last", "1h", "--points"], 60),
 ];
 
 #[test]

@@ -34,6 +34,8 @@ pub mod put_off;
 pub mod query;
 pub mod queue_rules;
 pub mod retry_manual;
+pub mod samples;
 pub mod settle;
+pub mod stats;
 pub mod transitions;
 pub mod wakes;

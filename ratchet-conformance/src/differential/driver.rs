@@ -27,8 +27,8 @@ const NUDGE: Duration = Duration::from_millis(1);
 
 pub(crate) struct Driver<'a> {
     harness: &'a dyn Harness,
-    store: Arc<dyn Store>,
-    normal: Normal,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) normal: Normal,
     /// The claimed runs, oldest first.
     runs: Vec<Claimed>,
 }
@@ -87,6 +87,7 @@ impl<'a> Driver<'a> {
             let origins = (breaker.settings, breaker.declared, breaker.set_by_operator);
             let _ = write!(reported, " {origins:?}");
         }
+        reported += &self.stats().await;
         let mut owners = vec![GroupFilter::any()];
         while let Some(filter) = owners.pop() {
             for group in ok(self.store.groups(&filter, None, 100_000).await) {
@@ -175,6 +176,11 @@ impl<'a> Driver<'a> {
                 format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
             }
             Op::Group(id) => self.group(*id).await,
+            Op::WriteStats(source, rows) => self.write_stats(*source, rows).await,
+            Op::FoldStats(node, limit) => {
+                format!("{:?}", ok(store.fold_stats(*node, *limit).await))
+            }
+            Op::WriteGauge(node, minutes, depth) => self.write_gauge(*node, *minutes, *depth).await,
         }
     }
 
@@ -282,7 +288,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-fn ok<T>(answer: Result<T, StoreError>) -> T {
+pub(super) fn ok<T>(answer: Result<T, StoreError>) -> T {
     answer.unwrap_or_else(|failed| panic!("the store failed: {failed}"))
 }
 
@@ -297,6 +303,7 @@ fn info(id: NodeId) -> NodeInfo {
     let mut info = NodeInfo::new(id);
     info.known = known();
     info.declarations = declarations(id.uuid().as_u128());
+    info.binary_version = info.declarations.fingerprint.to_string();
     info
 }
 

@@ -12,6 +12,7 @@ use uuid::{Builder, Uuid};
 
 use super::driver::{TICK, declarations, settings};
 use super::op::{Ending, How, Op};
+use super::stats::MINUTES;
 use crate::fixture::JobExt;
 
 /// Generates operations for [`run_both`](super::run_both). The same seed gives the same operations.
@@ -57,6 +58,9 @@ impl Generator {
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
             return self.graph_op();
         }
+        if self.graphs.is_some() && self.rng.u8(..12) == 0 {
+            return self.stats_op();
+        }
         match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
@@ -92,6 +96,20 @@ impl Generator {
             104..106 if self.graphs.is_some() && self.rng.u8(..4) == 0 => Op::Expire,
             104..106 => Op::Explain(self.any_job()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
+        }
+    }
+
+    fn stats_op(&mut self) -> Op {
+        let node = self.any_node();
+        match self.rng.u8(..8) {
+            0..3 => {
+                let row = |rng: &mut Rng| (rng.u32(..MINUTES), rng.u8(..4), rng.u64(..5));
+                let rows = (0..self.rng.usize(1..4)).map(|_| row(&mut self.rng)).collect();
+                Op::WriteStats(node, rows)
+            }
+            3..5 => Op::Lead(node, self.rng.u32(1..9)),
+            5..7 => Op::FoldStats(node, self.rng.u32(1..6)),
+            _ => Op::WriteGauge(node, self.rng.u32(..MINUTES), self.rng.u32(..9)),
         }
     }
 

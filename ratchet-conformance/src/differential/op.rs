@@ -68,6 +68,12 @@ pub enum Op {
     Extend(Extend),
     /// Reads a group with its members and their edges.
     Group(GroupId),
+    /// Writes statistics of a process: minutes since the base, the number of a job, and how many runs it started.
+    WriteStats(NodeId, Vec<(u32, u8, u64)>),
+    /// Folds at most this many slots as a node.
+    FoldStats(NodeId, u32),
+    /// Writes a sample of a queue as a node: minutes since the base, depth and age.
+    WriteGauge(NodeId, u32, u32),
 }
 
 /// The settlement of a run.

@@ -1,5 +1,6 @@
 //! A store wrapper that fails, panics or blocks on demand.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,11 +11,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Verdict, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Verdict, Vertex,
+    WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, StoreErrorKind, Wake};
@@ -202,6 +204,30 @@ impl Store for Flaky {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.up()?.hand_off_stats(pipeline).await
+    }
+
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
+        self.up()?.write_stats(source, rows).await
+    }
+
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {
+        self.up()?.fold_stats(node, limit).await
+    }
+
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError> {
+        self.up()?.write_gauges(node, rows).await
+    }
+
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError> {
+        self.up()?.purge_stats(limit).await
+    }
+
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError> {
+        self.up()?.stats(query).await
+    }
+
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        self.up()?.oldest_due().await
     }
 
     async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {

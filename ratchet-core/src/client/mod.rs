@@ -27,6 +27,7 @@ mod queues;
 mod ratchet;
 mod schedules;
 mod settings;
+mod stats;
 mod submit;
 mod submit_metrics;
 
@@ -57,4 +58,5 @@ pub use queues::Queues;
 pub use ratchet::Ratchet;
 pub(crate) use schedules::job as schedule_job;
 pub use schedules::{ScheduleError, ScheduleView, Schedules};
+pub use stats::{DurationStats, PointGauges, StatsPoint, StatsRequest, StatsSeries, StatsSpan};
 pub use submit::SubmitError;

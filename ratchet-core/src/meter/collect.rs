@@ -5,22 +5,18 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::Meter;
-use super::histogram::Recorder;
-use super::job_series::Counter;
+use super::histogram::{BILLION, Recorder};
+use super::job_series::{Counter, JobSeries};
 use super::outcomes::OUTCOMES;
+use super::rollup::Totals;
 use super::series::{OVERFLOW, Series, SeriesTable};
 use super::snapshot::Families;
 use super::table::{self as metric, Metric};
 
-/// How long the depth of a queue is believed.
-const BELIEVED: Duration = Duration::from_secs(15);
-
-/// What one unit of the sum of a histogram is worth.
-fn unit(metric: &Metric) -> f64 {
-    if metric.unit == "s" { 1e-9 } else { 1.0 }
+/// Returns how many billionths one unit of the sum of a histogram is worth.
+fn unit(metric: &Metric) -> u128 {
+    if metric.unit == "s" { 1 } else { BILLION }
 }
 
 /// Writes the series of a table of counters.
@@ -40,7 +36,7 @@ fn histograms(
     for series in table.all() {
         families.histogram(metric, &labels(series), series.value.read(unit(metric)));
     }
-    table.overflowed().map_or(0, |series| series.value.read(1.0).count())
+    table.overflowed().map_or(0, |series| series.value.read(1).count())
 }
 
 fn labels<T>(series: &Series<T>) -> Vec<&Arc<str>> {
@@ -63,10 +59,10 @@ fn histogram(
 
 impl Meter {
     /// Writes all measurements.
-    pub(crate) fn collect(&self, families: &mut Families, clock: (Duration, Timestamp)) {
+    pub(crate) fn collect(&self, families: &mut Families, now: Duration) {
         let mut overflow = BTreeMap::new();
         self.collect_jobs(families, &mut overflow);
-        self.collect_queues(families, &mut overflow, clock);
+        self.collect_queues(families, &mut overflow);
         let tables: [(&'static Metric, &SeriesTable<Counter>); 10] = [
             (&metric::BREAKER_TRANSITIONS, &self.breaker_transitions),
             (&metric::SCHEDULE_MISSED, &self.schedule_missed),
@@ -96,11 +92,22 @@ impl Meter {
         families.counter(&metric::SWEEP_FAILURES, &[], self.sweep_failures.get());
         histogram(families, &metric::CLAIM_SIZE, &[], &self.claim_size);
         if let Some(sample) = self.sampled.get() {
-            overflow.extend(sample.write(families, clock.0));
+            overflow.extend(sample.write(families, now));
         }
         for (name, count) in overflow.into_iter().filter(|(_, count)| *count > 0) {
             families.counter(&metric::OVERFLOW, &[&Arc::from(name)], count);
         }
+    }
+
+    /// Returns what was counted since the process began, by queue and job name. Those beyond the limit of series are
+    /// counted together.
+    pub(crate) fn totals(&self) -> Totals {
+        let total = |series: &Series<JobSeries>| {
+            let (queue, name) = (series.labels[0].to_string(), series.labels[1].to_string());
+            let row = series.value.totals(&queue, &name);
+            (!row.is_empty()).then_some(((queue, name), row))
+        };
+        self.jobs.all().into_iter().filter_map(total).collect()
     }
 
     fn collect_jobs(&self, families: &mut Families, overflow: &mut BTreeMap<&'static str, u64>) {
@@ -140,14 +147,7 @@ impl Meter {
         }
     }
 
-    fn collect_queues(
-        &self,
-        families: &mut Families,
-        overflow: &mut BTreeMap<&'static str, u64>,
-        (monotonic, now): (Duration, Timestamp),
-    ) {
-        let sample = self.sampled.get();
-        let sample = sample.filter(|sample| monotonic.saturating_sub(sample.at) < BELIEVED);
+    fn collect_queues(&self, families: &mut Families, overflow: &mut BTreeMap<&'static str, u64>) {
         for series in self.queues.all() {
             let (labels, queue) = (labels(series), &series.value);
             let attempts = histogram(families, &metric::ATTEMPTS, &labels, &queue.attempts);
@@ -158,15 +158,6 @@ impl Meter {
                 overflow.insert(metric::ATTEMPTS.name, attempts);
                 overflow.insert(metric::ATTEMPTS_LEFT.name, left);
                 overflow.insert(metric::RESCUED.name, queue.rescued.get());
-            }
-            // Nothing waits in a queue that is empty, even if no claim has confirmed it.
-            let is_empty = !is_rest
-                && sample.as_ref().is_some_and(|sample| {
-                    sample.queues.get(&*series.labels[0]).is_none_or(|queue| queue.pending == 0)
-                });
-            if let Some(age) = queue.oldest_age(now) {
-                let age = if is_empty { 0.0 } else { age.as_secs_f64() };
-                families.gauge(&metric::OLDEST_AGE, &labels, age);
             }
         }
     }

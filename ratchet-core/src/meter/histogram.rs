@@ -1,7 +1,4 @@
-//! Base-2 exponential histograms of scale 2: four buckets per power of two, so a value is known to within 9 %.
-//!
-//! The bucket with the index `i` counts values in `(2^(i/4), 2^((i+1)/4)]`, as in OpenTelemetry and in native Prometheus
-//! histograms. The layout must not change, because histograms of different processes and versions are added up.
+//! [`Recorder`]: a [`Histogram`] that is recorded into.
 
 // Counts are far below 2^52, and bucket positions are small.
 #![allow(
@@ -14,22 +11,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
+use ratchet_store::model::Histogram;
 
 /// Buckets per power of two.
-const PER_OCTAVE: i32 = 4;
-
-/// Values up to `2^LOWEST` are counted as zero. In seconds, this is about a microsecond.
-const LOWEST: i32 = -20;
-
-/// Values above `2^HIGHEST` are counted in the last bucket. In seconds, this is twelve days.
-const HIGHEST: i32 = 20;
+const PER_OCTAVE: i32 = 1 << Histogram::SCALE;
 
 /// The index of the first bucket.
-const FIRST: i32 = LOWEST * PER_OCTAVE;
+const FIRST: i32 = Histogram::FIRST;
 
 /// The number of buckets.
-const BUCKETS: usize = ((HIGHEST - LOWEST) * PER_OCTAVE) as usize;
+const BUCKETS: usize = (Histogram::LAST - Histogram::FIRST + 1) as usize;
+
+/// How many billionths one is.
+pub(super) const BILLION: u128 = 1_000_000_000;
 
 /// Returns the position of the bucket of a value; `None` if it counts as zero.
 fn position(value: f64) -> Option<usize> {
@@ -40,8 +34,7 @@ fn position(value: f64) -> Option<usize> {
         std::f64::consts::SQRT_2.to_bits() & MANTISSA,
         1.681_792_830_507_429_f64.to_bits() & MANTISSA,
     ];
-    const SMALLEST: f64 = 1.0 / (1_u64 << -LOWEST) as f64;
-    if value.is_nan() || value <= SMALLEST {
+    if value.is_nan() || value <= Histogram::ZERO_THRESHOLD {
         return None;
     }
     let bits = value.to_bits();
@@ -88,130 +81,14 @@ impl Recorder {
         self.sum.fetch_add(raw, Ordering::Relaxed);
     }
 
-    /// Returns what was recorded. `unit` is what one unit of the sum is worth.
-    pub(super) fn read(&self, unit: f64) -> Histogram {
+    /// Returns what was recorded. `unit` is how many billionths one unit of the sum is worth.
+    pub(super) fn read(&self, unit: u128) -> Histogram {
         let counts = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
         let buckets = counts.zip(FIRST..).filter(|(count, _)| *count > 0);
-        Histogram {
-            zero: self.zero.load(Ordering::Relaxed),
-            buckets: buckets.map(|(count, index)| (index, count)).collect(),
-            sum: self.sum.load(Ordering::Relaxed) as f64 * unit,
-        }
-    }
-}
-
-/// A distribution of values: a base-2 exponential histogram of scale 2.
-///
-/// The bucket with the index `i` counts values in `(2^(i/4), 2^((i+1)/4)]`. Values up to 2^-20 are counted as zero, and
-/// values above 2^20 in the last bucket. Histograms can be added up without loss.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Histogram {
-    zero: u64,
-    /// The index and the count of each bucket that is not empty, in order.
-    buckets: Vec<(i32, u64)>,
-    sum: f64,
-}
-
-impl Histogram {
-    /// The scale of the buckets: there are `2^SCALE` of them per power of two.
-    pub const SCALE: i32 = 2;
-
-    /// The largest value that counts as zero.
-    pub const ZERO_THRESHOLD: f64 = 1.0 / (1_u64 << -LOWEST) as f64;
-
-    /// Returns the number of values.
-    pub fn count(&self) -> u64 {
-        self.zero + self.buckets.iter().map(|(_, count)| count).sum::<u64>()
-    }
-
-    /// Returns the sum of the values.
-    pub fn sum(&self) -> f64 {
-        self.sum
-    }
-
-    /// Returns how many values count as zero.
-    pub fn zero_count(&self) -> u64 {
-        self.zero
-    }
-
-    /// Returns the index and the count of each bucket that is not empty, in order.
-    pub fn buckets(&self) -> &[(i32, u64)] {
-        &self.buckets
-    }
-
-    /// Returns the upper bound of a bucket, which belongs to the bucket.
-    pub fn upper_bound(index: i32) -> f64 {
-        (f64::from(index + 1) / f64::from(PER_OCTAVE)).exp2()
-    }
-
-    /// Returns the geometric middle of a bucket, which is within 9 % of every value in it.
-    pub fn middle(index: i32) -> f64 {
-        ((f64::from(index) + 0.5) / f64::from(PER_OCTAVE)).exp2()
-    }
-
-    /// Returns how many values are at most `2^exponent`. Exact, because every power of two is a bound of a bucket.
-    pub fn at_most(&self, exponent: i32) -> u64 {
-        let below = |(index, _): &&(i32, u64)| *index < exponent * PER_OCTAVE;
-        self.zero + self.buckets.iter().take_while(below).map(|(_, count)| count).sum::<u64>()
-    }
-
-    /// Returns a quantile, such as 0.95, within 9 % of the exact value; `None` if there are no values.
-    ///
-    /// ```
-    /// # use ratchet_core::Histogram;
-    /// assert_eq!(Histogram::default().quantile(0.5), None);
-    /// ```
-    pub fn quantile(&self, quantile: f64) -> Option<f64> {
-        let count = self.count();
-        if count == 0 {
-            return None;
-        }
-        let rank = (quantile.clamp(0.0, 1.0) * count as f64).ceil().max(1.0);
-        let mut seen = self.zero;
-        if seen as f64 >= rank {
-            return Some(0.0);
-        }
-        for (index, count) in &self.buckets {
-            seen += count;
-            if seen as f64 >= rank {
-                return Some(Self::middle(*index));
-            }
-        }
-        None
-    }
-
-    /// Adds the values of another histogram.
-    pub fn merge(&mut self, other: &Self) {
-        self.combine(other, |mine, theirs| mine + theirs);
-        self.sum += other.sum;
-    }
-
-    /// Returns the values that were added since `earlier`. If `earlier` has more values in a bucket, the process was
-    /// restarted, and all values are new.
-    pub fn since(&self, earlier: &Self) -> Self {
-        let count_of = |index: i32| {
-            let found = self.buckets.binary_search_by_key(&index, |(index, _)| *index);
-            found.map_or(0, |at| self.buckets[at].1)
-        };
-        let is_reset = earlier.zero > self.zero
-            || earlier.buckets.iter().any(|(index, count)| count_of(*index) < *count);
-        if is_reset {
-            return self.clone();
-        }
-        let mut added = self.clone();
-        added.combine(earlier, |mine, theirs| mine - theirs);
-        added.sum = (self.sum - earlier.sum).max(0.0);
-        added
-    }
-
-    fn combine(&mut self, other: &Self, with: impl Fn(u64, u64) -> u64) {
-        let mut buckets: std::collections::BTreeMap<_, _> = self.buckets.drain(..).collect();
-        for (index, count) in &other.buckets {
-            let mine = buckets.entry(*index).or_default();
-            *mine = with(*mine, *count);
-        }
-        self.zero = with(self.zero, other.zero);
-        self.buckets = buckets.into_iter().filter(|(_, count)| *count > 0).collect();
+        let buckets = buckets.map(|(count, index)| (index, count)).collect();
+        let sum = u128::from(self.sum.load(Ordering::Relaxed)) * unit;
+        let zero = self.zero.load(Ordering::Relaxed);
+        Histogram::from_parts(zero, buckets, sum).unwrap_or_default()
     }
 }
 
@@ -221,12 +98,15 @@ mod tests {
 
     use super::*;
 
+    const LOWEST: i32 = FIRST / PER_OCTAVE;
+    const HIGHEST: i32 = (Histogram::LAST + 1) / PER_OCTAVE;
+
     fn of(values: &[f64]) -> Histogram {
         let recorder = Recorder::default();
         for value in values {
             recorder.record(*value, (value * 1e9) as u64);
         }
-        recorder.read(1e-9)
+        recorder.read(1)
     }
 
     #[test]
@@ -235,13 +115,13 @@ mod tests {
             let value = f64::from(exponent).exp2();
             let histogram = of(&[value, value * 1.000_001]);
             let last = exponent * PER_OCTAVE - 1;
-            assert_eq!(histogram.buckets[0].0, last);
+            assert_eq!(histogram.buckets()[0].0, last);
             assert!((Histogram::upper_bound(last) - value).abs() < value * 1e-12);
             assert_eq!(histogram.at_most(exponent), if exponent == HIGHEST { 2 } else { 1 });
         }
         let smallest = Histogram::ZERO_THRESHOLD;
         assert_eq!(of(&[0.0, smallest, -1.0, f64::NAN]).zero_count(), 4);
-        assert_eq!(of(&[f64::INFINITY, 1e300]).buckets, [(FIRST + BUCKETS as i32 - 1, 2)]);
+        assert_eq!(of(&[f64::INFINITY, 1e300]).buckets(), [(FIRST + BUCKETS as i32 - 1, 2)]);
     }
 
     #[test]
@@ -250,7 +130,7 @@ mod tests {
         recorder.duration(Duration::from_millis(1500));
         recorder.duration(Duration::ZERO);
         recorder.duration(Duration::MAX);
-        let histogram = recorder.read(1e-9);
+        let histogram = recorder.read(1);
         assert_eq!((histogram.count(), histogram.zero_count()), (3, 1));
         assert_eq!(histogram.at_most(1), 2);
     }
@@ -259,7 +139,7 @@ mod tests {
         #[test]
         fn v_03_a_value_is_within_the_bounds_of_its_bucket(exponent in -19.9..19.9_f64) {
             let value = exponent.exp2();
-            let index = of(&[value]).buckets[0].0;
+            let index = of(&[value]).buckets()[0].0;
             let (low, high) = (Histogram::upper_bound(index - 1), Histogram::upper_bound(index));
             prop_assert!(low * (1.0 - 1e-12) < value && value <= high * (1.0 + 1e-12));
         }
@@ -285,10 +165,10 @@ mod tests {
             let mut both = one.clone();
             both.merge(&two);
             let all = of(&[first, second].concat());
-            prop_assert_eq!(&both.buckets, &all.buckets);
+            prop_assert_eq!(both.buckets(), all.buckets());
             prop_assert_eq!(both.count(), all.count());
             let later = both.since(&one);
-            prop_assert_eq!(&later.buckets, &two.buckets);
+            prop_assert_eq!(later.buckets(), two.buckets());
             prop_assert_eq!(later.zero_count(), two.zero_count());
         }
     }

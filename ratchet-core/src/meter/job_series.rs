@@ -1,14 +1,12 @@
 //! The series of one job in one queue, and those of one queue. One lookup finds all of them.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
-use jiff::Timestamp;
 
 use super::histogram::Recorder;
-use super::outcomes::OUTCOMES;
+use super::outcomes::{ENDS, OUTCOMES, end};
 use super::series::MOST;
+use ratchet_store::model::{StatCounts, StatRow};
 
 /// A number that only grows.
 #[derive(Debug, Default)]
@@ -35,6 +33,9 @@ pub(super) struct JobSeries {
     pub(super) running: AtomicI64,
     pub(super) wait: OnceLock<Recorder>,
     pub(super) run: OnceLock<Recorder>,
+    /// How runs have ended, without the reason, in the order of [`ENDS`]. Counted even if there are too many outcomes.
+    ends: [Counter; ENDS.len()],
+    pub(super) timed_out: Counter,
     pub(super) outcomes: [OnceLock<Arc<Counter>>; OUTCOMES.len()],
 }
 
@@ -49,8 +50,38 @@ impl JobSeries {
             running: AtomicI64::new(0),
             wait: OnceLock::new(),
             run: OnceLock::new(),
+            ends: Default::default(),
+            timed_out: Counter::default(),
             outcomes: std::array::from_fn(|_| OnceLock::new()),
         }
+    }
+
+    /// Counts the end of a run by the position of its outcome.
+    pub(super) fn ended(&self, outcome: usize) {
+        self.ends[end(outcome)].add(1);
+    }
+
+    /// Returns what was counted since the process began.
+    pub(super) fn totals(&self, queue: &str, name: &str) -> StatRow {
+        let mut row = StatRow::new(0, queue, name);
+        let [succeeded, retried, failed, deferred, released, rescued, canceled] =
+            std::array::from_fn(|end| self.ends[end].get());
+        let (submitted, started) = (self.submitted.get(), self.started.get());
+        row.counts = StatCounts::from_values([
+            submitted,
+            started,
+            succeeded,
+            retried,
+            failed,
+            deferred,
+            released,
+            rescued,
+            canceled,
+            self.timed_out.get(),
+        ]);
+        row.wait = self.wait.get().map(|wait| wait.read(1)).unwrap_or_default();
+        row.run = self.run.get().map(|run| run.read(1)).unwrap_or_default();
+        row
     }
 }
 
@@ -80,35 +111,6 @@ pub(super) struct QueueSeries {
     pub(super) attempts: OnceLock<Recorder>,
     pub(super) attempts_left: OnceLock<Recorder>,
     pub(super) rescued: Counter,
-    /// The time up to which this process has seen the queue claimed, in microseconds since 1970. 0 means never.
-    claimed_up_to: AtomicI64,
-    /// The queue is paused or at a limit, according to the last sample. Claims then find nothing, whatever waits.
-    closed: AtomicBool,
-}
-
-impl QueueSeries {
-    /// Records that no job of this queue that was due before `at` is waiting to be claimed.
-    pub(super) fn claimed_up_to(&self, at: Timestamp) {
-        self.claimed_up_to.fetch_max(at.as_microsecond(), Ordering::Relaxed);
-    }
-
-    /// Records that a claim has found no further job.
-    pub(super) fn drained(&self, now: Timestamp) {
-        if !self.closed.load(Ordering::Relaxed) {
-            self.claimed_up_to(now);
-        }
-    }
-
-    pub(super) fn set_closed(&self, closed: bool) {
-        self.closed.store(closed, Ordering::Relaxed);
-    }
-
-    /// Returns an upper bound of how long the oldest claimable job has been due; `None` if nothing was claimed yet.
-    pub(super) fn oldest_age(&self, now: Timestamp) -> Option<Duration> {
-        let seen = self.claimed_up_to.load(Ordering::Relaxed);
-        let age = u64::try_from(now.as_microsecond().saturating_sub(seen)).unwrap_or(0);
-        (seen != 0).then(|| Duration::from_micros(age))
-    }
 }
 
 /// A run in progress. Counted until this is dropped.

@@ -8,6 +8,7 @@ mod histogram;
 mod job_series;
 mod outcomes;
 mod prometheus;
+mod rollup;
 mod sampled;
 mod series;
 mod snapshot;
@@ -18,12 +19,10 @@ mod tests;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jiff::Timestamp;
-
-pub use self::histogram::Histogram;
 use self::histogram::Recorder;
 pub(crate) use self::job_series::InFlight;
 use self::job_series::{Counter, JobSeries, OutcomeCounters, QueueSeries};
+pub(crate) use self::rollup::Rollup;
 use self::sampled::Sampled;
 pub(crate) use self::sampled::{QueueSample, Sample};
 use self::series::SeriesTable;
@@ -110,8 +109,6 @@ impl Meter {
         let series = self.job(&job.spec.queue, &job.spec.name);
         series.started.add(1);
         series.wait.get_or_init(Recorder::default).duration(job.queue_wait());
-        // Jobs are claimed in the order in which they are due, within a level of priority.
-        series.queue.claimed_up_to(job.due);
         Some(InFlight::new(series))
     }
 
@@ -126,7 +123,12 @@ impl Meter {
             Settled::Stale { .. } => return series.stale.add(1),
             Settled::Blocked { .. } => return,
         }
-        self.outcomes.of(series, outcomes::position(settlement)).add(1);
+        let position = outcomes::position(settlement);
+        self.outcomes.of(series, position).add(1);
+        series.ended(position);
+        if outcomes::is_timeout(settlement) {
+            series.timed_out.add(1);
+        }
         let queue = &series.queue;
         match &settlement.verdict {
             Verdict::Succeed { .. } => {
@@ -160,6 +162,7 @@ impl Meter {
         if self.on {
             let series = self.job(&job.spec.queue, &job.spec.name);
             self.outcomes.of(series, outcomes::CANCELED).add(1);
+            series.ended(outcomes::CANCELED);
         }
     }
 
@@ -200,13 +203,6 @@ impl Meter {
         match u64::try_from(jobs).unwrap_or(u64::MAX) {
             0 => self.claim_empty.add(1),
             jobs => self.claim_size.get_or_init(Recorder::default).number(jobs),
-        }
-    }
-
-    /// Records that a claim has found no further job in a queue.
-    pub(crate) fn drained(&self, queue: &str, now: Timestamp) {
-        if self.on {
-            self.queue(queue).drained(now);
         }
     }
 
@@ -262,10 +258,6 @@ impl Meter {
 
     /// Keeps a sample of the store.
     pub(crate) fn set_sample(&self, sample: Sample) {
-        for series in self.queues.all() {
-            let queue = sample.queues.get(&*series.labels[0]);
-            series.value.set_closed(queue.is_some_and(|queue| queue.closed_by.is_some()));
-        }
         self.sampled.set(sample);
     }
 

@@ -50,6 +50,32 @@ pub(super) fn position(settlement: &Settlement) -> usize {
     }
 }
 
+/// How a run can end, without the reason.
+pub(super) const ENDS: [&str; 7] =
+    ["succeeded", "retried", "failed", "deferred", "released", "rescued", "canceled"];
+
+/// Returns the position in [`ENDS`] of an outcome.
+pub(super) fn end(position: usize) -> usize {
+    match position {
+        0 => 0,
+        1 => 4,
+        2 => 5,
+        CANCELED => 6,
+        4..7 => 3,
+        7..15 => 1,
+        _ => 2,
+    }
+}
+
+/// Returns whether a run has exceeded its timeout.
+pub(super) fn is_timeout(settlement: &Settlement) -> bool {
+    match &settlement.verdict {
+        Verdict::Retry { failure, .. } => failure.kind == FailureKind::Timeout,
+        Verdict::Fail { envelope, .. } => envelope.failure.kind == FailureKind::Timeout,
+        _ => false,
+    }
+}
+
 fn of_kind(kind: FailureKind) -> usize {
     match kind {
         FailureKind::Error => 7,
@@ -111,5 +137,8 @@ mod tests {
             assert_eq!(OUTCOMES[of_reason(reason)], ("failed", reason.name()));
         }
         assert_eq!(OUTCOMES[CANCELED].0, "canceled");
+        for (position, (outcome, _)) in OUTCOMES.iter().enumerate() {
+            assert_eq!(ENDS[end(position)], *outcome);
+        }
     }
 }

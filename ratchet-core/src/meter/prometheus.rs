@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use super::histogram::Histogram;
 use super::snapshot::{MetricSeries, MetricValue, Metrics};
 use super::table::Metric;
+use ratchet_store::model::Histogram;
 
 /// The exponents of the bucket bounds of durations: about a millisecond to two hours.
 const SECONDS: RangeInclusive<i32> = -10..=13;

@@ -27,6 +27,8 @@ pub(crate) struct QueueSample {
     pub(crate) running: u64,
     pub(crate) paused: u64,
     pub(crate) failed: u64,
+    /// How long the oldest job has been due.
+    pub(crate) oldest_age: Duration,
     /// Why nothing can be claimed.
     pub(crate) closed_by: Option<&'static str>,
 }
@@ -83,6 +85,8 @@ impl Sample {
             overflow.push((metric.name, write(families, metric, values)));
         }
         for (name, queue) in self.queues.iter().take(MOST) {
+            let age = queue.oldest_age.as_secs_f64();
+            families.gauge(&metric::OLDEST_AGE, &[&Arc::from(name.as_str())], age);
             if let Some(cause) = queue.closed_by {
                 let labels = [&Arc::from(name.as_str()), &Arc::from(cause)];
                 families.gauge(&metric::QUEUE_BLOCKED, &labels, queue.pending as f64);

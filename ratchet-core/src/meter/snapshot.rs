@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::histogram::Histogram;
 use super::table::{Metric, MetricKind};
+use ratchet_store::model::Histogram;
 
 /// The metrics of a process at one point in time; see [`Ratchet::metrics`](crate::Ratchet::metrics).
 ///

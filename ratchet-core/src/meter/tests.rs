@@ -26,7 +26,7 @@ fn succeed(meter: &Meter, job: &Claimed, duration: Duration) {
 
 fn read(meter: &Meter) -> Metrics {
     let mut families = Families::default();
-    meter.collect(&mut families, (Duration::ZERO, Timestamp::UNIX_EPOCH));
+    meter.collect(&mut families, Duration::ZERO);
     families.finish()
 }
 
@@ -177,39 +177,20 @@ fn m_04_a_meter_that_is_off_records_no_runs() {
 }
 
 #[test]
-fn v_03_the_oldest_age_grows_while_nothing_is_claimed() {
+fn m_03_the_oldest_age_is_that_of_the_last_sample() {
     let meter = Meter::new(true);
-    let start = Timestamp::UNIX_EPOCH + Duration::from_secs(1000);
-    let mut job = claimed("mail", "send");
-    job.due = start;
-    let age = |meter: &Meter, monotonic: u64, after: u64| {
-        let mut families = Families::default();
-        let now = start + Duration::from_secs(after);
-        meter.collect(&mut families, (Duration::from_secs(monotonic), now));
-        match families.finish().get("ratchet.queue.oldest_age", &["mail"]) {
-            Some(MetricValue::Gauge(age)) => Some(*age),
-            _ => None,
-        }
+    let age = |meter: &Meter| match read(meter).get("ratchet.queue.oldest_age", &["mail"]) {
+        Some(MetricValue::Gauge(age)) => Some(*age),
+        _ => None,
     };
-    meter.submitted("mail", "send", 1);
-    assert_eq!(age(&meter, 0, 5), None, "nothing is known before the first claim");
-    drop(meter.started(&job));
-    assert_eq!(age(&meter, 5, 5), Some(5.0));
-    assert_eq!(age(&meter, 90, 90), Some(90.0), "a queue that stalls is visible");
-    meter.drained("mail", start + Duration::from_secs(90));
-    assert_eq!(age(&meter, 91, 91), Some(1.0), "a claim has found nothing more");
-    let mut sample = Sample { at: Duration::from_secs(95), ..Sample::default() };
-    meter.set_sample(Sample { at: Duration::from_secs(95), ..Sample::default() });
-    assert_eq!(age(&meter, 100, 100), Some(0.0), "the queue is empty");
-    assert_eq!(age(&meter, 200, 200), Some(110.0), "the sample is too old to be believed");
-    sample.queues.insert("mail".to_owned(), QueueSample { pending: 1, ..QueueSample::default() });
-    meter.set_sample(sample);
-    assert_eq!(age(&meter, 100, 100), Some(10.0));
-
-    let mut sample = Sample { at: Duration::from_secs(100), ..Sample::default() };
-    let paused = QueueSample { pending: 1, closed_by: Some("paused"), ..QueueSample::default() };
-    sample.queues.insert("mail".to_owned(), paused);
-    meter.set_sample(sample);
-    meter.drained("mail", start + Duration::from_secs(110));
-    assert_eq!(age(&meter, 110, 110), Some(20.0), "claims of a paused queue find nothing");
+    run(&meter, "mail", "send");
+    assert_eq!(age(&meter), None, "nothing was sampled");
+    for seconds in [90, 0] {
+        let mut sample = Sample::default();
+        let oldest_age = Duration::from_secs(seconds);
+        let queue = QueueSample { pending: 1, oldest_age, ..QueueSample::default() };
+        sample.queues.insert("mail".to_owned(), queue);
+        meter.set_sample(sample);
+        assert_eq!(age(&meter), Some(oldest_age.as_secs_f64()));
+    }
 }

@@ -50,7 +50,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 51] = [
+pub const VERBS: [Verb; 52] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -98,6 +98,7 @@ pub const VERBS: [Verb; 51] = [
     changes("schedules.remove", Capability::ActSchedules),
     changes("schedules.resume", Capability::ActSchedules),
     changes("schedules.run", Capability::ActSchedules),
+    reads("stats"),
     reads("status"),
     changes("unreadable.drop", Capability::Purge),
     reads("unreadable.list"),

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::{Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, Sinks, Workers};
@@ -12,10 +12,10 @@ use crate::events::Events;
 use crate::failure::{Classifier, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
 use crate::job::{JobInvocationResolver, Registration};
-use crate::meter::Meter;
+use crate::meter::{Meter, Rollup};
 use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, IdSource};
-use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs};
+use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, NodeId};
 
 /// One runtime: the store, the registry, the settings, and the clock and randomness it uses.
 #[derive(Debug)]
@@ -45,6 +45,10 @@ pub(crate) struct Core {
     pub(crate) meter: Meter,
     /// Held while the gauges that need the store are sampled.
     pub(super) sampling: tokio::sync::Mutex<()>,
+    /// What this process has counted in the current minute. Held while it is written.
+    pub(super) rollup: tokio::sync::Mutex<Rollup>,
+    /// Identifies this process in the statistics. Its workers share it, and it does not change if they join again.
+    pub(super) stats_source: OnceLock<NodeId>,
     pub(crate) workers: Workers,
 }
 
@@ -90,6 +94,8 @@ impl Core {
             ignored_fields: IgnoredFields::default(),
             meter,
             sampling: tokio::sync::Mutex::default(),
+            rollup: tokio::sync::Mutex::default(),
+            stats_source: OnceLock::new(),
             workers: Workers::default(),
         }
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::stats::age;
 use super::{Core, WorkerGauges};
 use crate::meter::{Families, Metrics, QueueSample, Sample, metric};
 use ratchet_store::StoreError;
-use ratchet_store::model::{Counts, Gate, JobState, QueueRecord};
+use ratchet_store::model::{BlockedBy, Counts, JobState, QueueRecord};
 
 /// How long a sample is reused.
 const FRESH: Duration = Duration::from_secs(5);
@@ -18,7 +19,7 @@ impl Core {
     /// Reads all measurements. Does not use the store.
     pub(crate) fn metrics(&self) -> Metrics {
         let mut families = Families::default();
-        self.meter.collect(&mut families, (self.clock.monotonic(), self.clock.now()));
+        self.meter.collect(&mut families, self.clock.monotonic());
         self.collect_workers(&mut families);
         for (component, panics) in self.panics.by_component() {
             families.counter(&metric::PANICS, &[&Arc::from(component)], panics);
@@ -73,6 +74,8 @@ impl Core {
     async fn sample_store(&self) -> Result<Sample, StoreError> {
         let counts = self.store.counts().await?;
         let rules = self.store.queues().await?;
+        let oldest = self.store.oldest_due().await?;
+        let now = self.store.now().await?;
         let breakers = self.store.breakers().await?;
         let nodes = self.store.nodes().await?;
         let mut sample = Sample {
@@ -82,6 +85,9 @@ impl Core {
             ..Sample::default()
         };
         sample_queues(&mut sample, &counts, &rules);
+        for (queue, due) in oldest {
+            sample.queues.entry(queue).or_default().oldest_age = age(now, due);
+        }
         for pipeline in self.meter.pipelines().into_iter().take(MOST_PIPELINES) {
             let stats = self.store.hand_off_stats(&pipeline).await?;
             sample.pipelines.push((pipeline, stats));
@@ -98,17 +104,13 @@ fn sample_queues(sample: &mut Sample, counts: &Counts, rules: &[QueueRecord]) {
             running: count(JobState::Running),
             paused: count(JobState::Paused),
             failed: count(JobState::Failed),
+            oldest_age: Duration::ZERO,
             closed_by: None,
         };
         sample.queues.insert(name.clone(), queue);
     }
     for record in rules {
         let queue = sample.queues.entry(record.queue.clone()).or_default();
-        queue.closed_by = match record.gate {
-            Gate::Open { .. } => None,
-            Gate::Paused => Some("paused"),
-            Gate::Full { .. } => Some("concurrency"),
-            Gate::RateLimited { .. } => Some("rate"),
-        };
+        queue.closed_by = BlockedBy::of(record.gate).map(BlockedBy::name);
     }
 }

@@ -12,6 +12,7 @@ mod queue_depth;
 mod queue_middleware;
 mod sinks;
 mod spawn;
+mod stats;
 mod tracing_sink;
 mod workers;
 

@@ -210,7 +210,7 @@ impl ClaimLoop {
         self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        shared.record_claim(done.asked.as_ref(), &reply, done.settled);
+        shared.core.meter.claimed(reply.jobs.len());
         self.pacer.on_reply(
             now,
             got >= requested,

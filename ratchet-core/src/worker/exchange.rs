@@ -248,24 +248,3 @@ async fn release_holds(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
         }
     }
 }
-
-impl Shared {
-    /// Measures a claim: how many jobs it has returned, and which queues have no further job. `settled` is set if the
-    /// call has settled runs, too: then a store may report a failed claim as an empty one.
-    pub(super) fn record_claim(&self, asked: Option<&Asked>, reply: &ClaimReply, settled: bool) {
-        let (meter, got) = (&self.core.meter, reply.jobs.len());
-        meter.claimed(got);
-        let queues = asked.map_or(&[][..], |asked| &asked.queues);
-        let requested: u64 = queues.iter().map(|queue| u64::from(queue.limit)).sum();
-        if got as u64 >= requested || (settled && got == 0) {
-            return;
-        }
-        let now = self.core.clock.now();
-        for QueueDemand { queue, limit } in queues {
-            let of_queue = reply.jobs.iter().filter(|job| job.spec.queue == *queue).count();
-            if (of_queue as u64) < u64::from(*limit) {
-                meter.drained(queue, now);
-            }
-        }
-    }
-}

@@ -1,5 +1,5 @@
 //! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, delivers
-//! notices, and purges old jobs.
+//! notices, writes statistics, and purges old jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -86,6 +86,7 @@ async fn sweep_once(shared: &Shared, minute: Option<&mut UnknownJobs>) -> Result
     swept = swept.and(rescue(shared).await);
     swept = swept.and(cancel_expired(&shared.core).await);
     swept = swept.and(fire_due(&shared.core).await);
+    swept = swept.and(shared.core.write_stats_if_due().await);
     if let Some(unknown) = minute {
         swept = swept.and(minutely(shared, unknown).await);
     }
@@ -146,7 +147,8 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reports unknown and unreadable jobs. If this node leads maintenance, checks watched schedules and purges old jobs.
+/// Reports unknown and unreadable jobs. If this node leads maintenance, checks watched schedules, keeps the history of
+/// metrics and purges old jobs.
 async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
     let core = &shared.core;
     let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
@@ -156,7 +158,8 @@ async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), Stor
         return reported;
     }
     let watched = check_watched(core, shared.node()).await;
-    purge(core).await.and(watched).and(reported)
+    let kept = core.keep_history(shared.node()).await;
+    purge(core).await.and(watched).and(reported).and(kept)
 }
 
 /// Purges jobs whose retention time has passed, in bounded batches.

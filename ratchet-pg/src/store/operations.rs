@@ -1,5 +1,6 @@
 //! The operations of [`Store`], which the other modules implement, each on the runtime of the store.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,11 +9,11 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -128,6 +129,31 @@ impl Store for PgStore {
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         let pipeline = pipeline.to_owned();
         repeatable!(self, |inner| inner.hand_off_stats(&pipeline))
+    }
+
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
+        once!(self, |inner| inner.write_stats(source, rows))
+    }
+
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {
+        once!(self, |inner| inner.fold_stats(node, limit))
+    }
+
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError> {
+        once!(self, |inner| inner.write_gauges(node, rows))
+    }
+
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError> {
+        once!(self, |inner| inner.purge_stats(limit))
+    }
+
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError> {
+        let query = query.clone();
+        repeatable!(self, |inner| inner.stats(&query))
+    }
+
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        repeatable!(self, |inner| inner.oldest_due())
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -7,8 +7,8 @@ use ratchet_store::InsertInTx as _;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError, Command,
-    CommandError, Deferral, Due, Extend, Filter, InsertError, JobState, NewGraph, QueueUpdate,
-    RunNotes, Settlement, Verdict, WriteSchedule,
+    CommandError, Deferral, Due, Extend, Filter, GaugeRow, InsertError, JobState, NewGraph,
+    QueueUpdate, RunNotes, Settlement, StatRow, StatsTier, Verdict, WriteSchedule,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
@@ -75,6 +75,10 @@ verbs! {
     Repair of "repair_unreadable",
     Drop of "drop_unreadable",
     Operate of "operate",
+    WriteStats of "write_stats",
+    FoldStats of "fold_stats",
+    WriteGauges of "write_gauges",
+    PurgeStats of "purge_stats",
 }
 
 /// The result of an operation. Refusals count as success, failures of the store do not.
@@ -269,6 +273,22 @@ impl Verb {
                 store.repair_unreadable(id).await.map(drop)
             }
             Self::Drop => store.drop_unreadable(id).await.map(drop),
+            Self::WriteStats => {
+                let slot = StatsTier::Minute.slot_of(store.now().await?);
+                let mut row = StatRow::new(slot, "default", "mail");
+                row.counts.started = 1;
+                store.write_stats(scene.node, vec![row]).await
+            }
+            Self::FoldStats => {
+                store.try_lead(scene.node, Duration::from_mins(1)).await?;
+                store.fold_stats(scene.node, 10).await.map(drop)
+            }
+            Self::WriteGauges => {
+                store.try_lead(scene.node, Duration::from_mins(1)).await?;
+                let sample = GaugeRow::new(0, "default", store.now().await?);
+                store.write_gauges(scene.node, vec![sample]).await.map(drop)
+            }
+            Self::PurgeStats => store.purge_stats(100).await.map(drop),
         }
     }
 

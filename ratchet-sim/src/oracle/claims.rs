@@ -125,6 +125,7 @@ impl Oracle {
                 (Settled::Applied(_), Some(run)) => {
                     self.note(|| format!("{verdict} {} run {}", token.job, run.run));
                     self.holding.remove(&token.job);
+                    self.count_applied(&settlement.verdict);
                     self.judge_settle(view, settlement, &run);
                     self.sampled(view, settlement);
                 }

@@ -11,6 +11,7 @@ mod keys;
 mod ledger;
 mod moves;
 mod runs;
+mod stats;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,6 +45,7 @@ pub(crate) struct Oracle {
     queues: BTreeMap<String, gates::QueueBook>,
     /// The occurrences of schedules that have fired, with their jobs.
     fired: BTreeMap<(String, Timestamp), JobId>,
+    stats: stats::StatsBook,
     pub(crate) ledger: Ledger,
     violation: Option<String>,
     digest: u64,

@@ -1,5 +1,6 @@
 //! The operations of [`Store`]: writes are sent to the writer, reads use a connection of their own.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,11 +9,11 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -24,9 +25,10 @@ use crate::error::is_unreadable;
 use crate::unreadable::refusal_of;
 use crate::verb::{
     AckDeliveries, AddMembers, ChangeSchedule, Claim, Declare, DropUnreadable, FinishHandOffs,
-    ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, Operate, OperateSubmit, Orphans, Purge,
-    ReleaseHolds, RenewLease, RepairUnreadable, Report, RunCommand, Settle, SettleAndClaim,
-    TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue,
+    FoldStats, ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, Operate, OperateSubmit,
+    Orphans, Purge, PurgeStats, ReleaseHolds, RenewLease, RepairUnreadable, Report, RunCommand,
+    Settle, SettleAndClaim, TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, WriteGauges,
+    WriteStats,
 };
 
 /// Reads on a borrowed connection, with one statement or with several that need not see the same state.
@@ -156,6 +158,30 @@ impl Store for SqliteStore {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         read!(self, |look| look.hand_off_stats(pipeline), fault)
+    }
+
+    async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {
+        self.write(WriteStats { source, rows }).await
+    }
+
+    async fn fold_stats(&self, node: NodeId, limit: u32) -> Result<u32, StoreError> {
+        self.write(FoldStats { node, limit }).await
+    }
+
+    async fn write_gauges(&self, node: NodeId, rows: Vec<GaugeRow>) -> Result<bool, StoreError> {
+        self.write(WriteGauges { node, rows }).await
+    }
+
+    async fn purge_stats(&self, limit: u32) -> Result<u64, StoreError> {
+        self.write(PurgeStats { limit }).await
+    }
+
+    async fn stats(&self, query: &StatsQuery) -> Result<StatsHistory, StoreError> {
+        read_at_once!(self, |look| look.stats(query))
+    }
+
+    async fn oldest_due(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        read!(self, |look| look.oldest_due(), fault)
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -11,4 +11,5 @@ mod jobs;
 mod node;
 mod open;
 mod snapshot;
+mod stats_size;
 mod unreadable;

@@ -3,7 +3,7 @@
 //! A code must never change and must never be reused: rows of earlier releases contain it. A match without a wildcard
 //! makes sure that every variant has one.
 
-use super::{AttemptOutcome, CancelCause, Channel, JobState, LogLevel};
+use super::{AttemptOutcome, BlockedBy, CancelCause, Channel, JobState, LogLevel, StatsTier};
 
 macro_rules! codes {
     ($enum:ident { $($variant:ident = $code:literal,)+ }) => {
@@ -55,6 +55,19 @@ codes!(CancelCause {
     Expired = 4,
 });
 
+codes!(StatsTier {
+    Minute = 0,
+    TenMinutes = 1,
+    Hour = 2,
+    Day = 3,
+});
+
+codes!(BlockedBy {
+    Paused = 0,
+    Concurrency = 1,
+    Rate = 2,
+});
+
 codes!(LogLevel {
     Debug = 0,
     Info = 1,
@@ -85,7 +98,15 @@ mod tests {
 
     #[test]
     fn every_code_reads_back_and_no_number_is_skipped() {
-        assert_codes!(JobState, AttemptOutcome, CancelCause, LogLevel, Channel);
+        assert_codes!(
+            JobState,
+            AttemptOutcome,
+            CancelCause,
+            LogLevel,
+            Channel,
+            StatsTier,
+            BlockedBy
+        );
         assert_eq!(JobState::CODED, JobState::ALL, "`ALL` is in the order of the codes");
     }
 }

@@ -14,6 +14,7 @@ mod envelope;
 mod filter;
 mod graph;
 mod group;
+mod histogram;
 mod id;
 mod items;
 pub mod limits;
@@ -30,6 +31,7 @@ mod schedule;
 mod settlement;
 mod spec;
 mod state;
+mod stats;
 mod step;
 mod store_error;
 mod suspects;
@@ -52,6 +54,7 @@ pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
+pub use histogram::Histogram;
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{
@@ -72,6 +75,10 @@ pub use settlement::{
 };
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, PanicPolicy, RunOptions};
 pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
+pub use stats::{
+    BlockedBy, DeployMark, GaugeRow, HistogramError, MAX_HISTOGRAM_BYTES, StatCounts, StatRow,
+    StatsBy, StatsHistory, StatsQuery, StatsTier,
+};
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use suspects::{Suspects, Suspicion};

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod insert;
 pub mod queue;
 pub mod recurring;
+pub mod stats;
 
 pub use apply::Standing;
 pub use breaker::Admission;

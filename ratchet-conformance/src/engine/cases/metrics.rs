@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::{JobState, MetricValue, Metrics, Ratchet};
+use ratchet_core::{JobState, MetricValue, Metrics, Ratchet, StatsBy, StatsTier};
 use ratchet_store::model::AttemptOutcome;
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
@@ -27,6 +27,7 @@ fn outcomes(metrics: &Metrics) -> BTreeMap<String, u64> {
     outcomes
 }
 
+// spec: M-01
 pub async fn v_03_metrics_agree_with_the_history(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let scripts: [&[Step]; 7] = [
@@ -103,6 +104,41 @@ pub async fn v_03_metrics_agree_with_the_history(fixture: EngineFixture) {
     let invalid =
         metrics.total("ratchet.job.outcomes", &["default", "test.script", "failed", "invalid"]);
     assert_eq!(invalid, 5);
+    assert_statistics_agree(&ratchet, &metrics).await;
+}
+
+/// Compares the statistics in the store with the metrics of the only process that has run jobs. The worker has written
+/// them when it stopped.
+async fn assert_statistics_agree(ratchet: &Ratchet, metrics: &Metrics) {
+    let stats = ratchet.stats().last(Duration::from_hours(24)).tier(StatsTier::Minute);
+    let stats = stats.series(StatsBy::QueueAndName).await.expect("reads");
+    for series in &stats.series {
+        let labels = [&*series.queue, &*series.name];
+        let total = series.total();
+        let counts = total.counts;
+        assert_eq!(counts.submitted, metrics.total("ratchet.job.submitted", &labels));
+        assert_eq!(counts.started, metrics.total("ratchet.job.started", &labels));
+        for (outcome, count) in [
+            ("succeeded", counts.succeeded),
+            ("retried", counts.retried),
+            ("failed", counts.failed),
+            ("deferred", counts.deferred),
+            ("released", counts.released),
+        ] {
+            let labels = [labels[0], labels[1], outcome];
+            assert_eq!(count, metrics.total("ratchet.job.outcomes", &labels), "{labels:?}");
+        }
+        for (name, measured) in
+            [("ratchet.job.wait.duration", total.wait), ("ratchet.job.run.duration", total.run)]
+        {
+            let Some(MetricValue::Histogram(histogram)) = metrics.get(name, &labels) else {
+                panic!("{name} of {labels:?} was not measured");
+            };
+            assert_eq!(measured.histogram, *histogram, "{name} of {labels:?}");
+        }
+    }
+    let started: u64 = stats.series.iter().map(|series| series.total().counts.started).sum();
+    assert_eq!(started, metrics.total("ratchet.job.started", &[]), "no job is missing");
 }
 
 async fn sampled(ratchet: &Ratchet) -> Metrics {

@@ -4,7 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ClaimLoop;
+use crate::runtime::Core;
 use crate::worker::run_limits::Completion;
+use ratchet_store::model::NodeId;
 
 /// The limits of a stop that has begun.
 #[derive(Debug, Clone, Copy)]
@@ -82,9 +84,31 @@ impl ClaimLoop {
     }
 
     pub(super) async fn leave(self) {
+        write_last_stats(&self.shared.core, self.shared.node()).await;
         if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
             tracing::warn!(%error, "the node could not sign off; its lease will expire");
         }
         self.shared.log_stop(self.stop.map_or(0, |stop| stop.released_before));
+    }
+}
+
+/// Writes what this process has counted since the last sweep, and adds it up if this node leads. Does not wait long for
+/// a store that does not answer.
+async fn write_last_stats(core: &Core, node: NodeId) {
+    const LIMIT: Duration = Duration::from_secs(1);
+    let write = async {
+        core.write_stats().await?;
+        core.fold_stats(node).await
+    };
+    tokio::select! {
+        biased;
+        written = write => {
+            if let Err(error) = written {
+                tracing::debug!(%error, "the statistics of the last seconds were not written");
+            }
+        }
+        () = core.clock.sleep(LIMIT) => {
+            tracing::debug!("the store does not answer, so the statistics of the last seconds were not written");
+        }
     }
 }
