@@ -6,6 +6,7 @@ mod breakers;
 mod builder;
 mod coalesce;
 mod declare;
+mod definitions;
 mod depth;
 mod ends;
 mod enqueue;
