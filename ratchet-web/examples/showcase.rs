@@ -1,6 +1,8 @@
 //! Serves the dashboard of a shop with jobs in every state, for screenshots and for looking around. The address is the
 //! only argument: `cargo run -p ratchet-jobs-web --example showcase -- 127.0.0.1:4000`.
 
+#![allow(clippy::print_stdout, reason = "a program")]
+
 #[path = "../tests/web/shop.rs"]
 #[allow(dead_code, reason = "tests use the rest")]
 mod shop;

@@ -29,8 +29,8 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
 
 fn asset(stem: &str, ending: &str, content_type: &'static str, content: &'static [u8]) -> Asset {
     let digest = Sha256::digest(content);
-    let digest: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    Asset { name: format!("{stem}-{digest}.{ending}"), content_type, content }
+    let start = digest.iter().take(6).fold(0_u64, |start, byte| start << 8 | u64::from(*byte));
+    Asset { name: format!("{stem}-{start:012x}.{ending}"), content_type, content }
 }
 
 /// Returns the path of the asset with this stem: `style`, `script` or `icon`.

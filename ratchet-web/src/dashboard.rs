@@ -9,6 +9,7 @@ use axum::routing::any;
 use ratchet_core::Ratchet;
 
 use crate::access::Access;
+use crate::api::Repeats;
 use crate::live::Ticker;
 use crate::{dispatch, route};
 
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) read_only: bool,
     pub(crate) program: String,
     pub(crate) ticker: Ticker,
+    pub(crate) repeats: Repeats,
 }
 
 impl fmt::Debug for App {
@@ -114,6 +116,7 @@ pub fn router(ratchet: &Ratchet) -> Dashboard {
             read_only: false,
             program: "ratchet".to_owned(),
             ticker: Ticker::default(),
+            repeats: Repeats::default(),
         },
     }
 }

@@ -55,3 +55,21 @@ mod views;
 
 pub use access::Access;
 pub use dashboard::{Accent, Dashboard, router};
+
+/// For the tests of this crate.
+#[doc(hidden)]
+pub mod __private {
+    use ratchet_core::Capability;
+
+    /// Returns the method, the path, the verb and the needed capability of every route.
+    pub fn routes() -> Vec<(String, String, &'static str, Option<Capability>)> {
+        let row = |route: &crate::route::Route| {
+            let needs = match route.gate {
+                crate::route::Gate::Open => None,
+                crate::route::Gate::Needs(capability) => Some(capability),
+            };
+            (route.method.to_string(), route.path.clone(), route.verb, needs)
+        };
+        crate::route::routes().iter().map(row).collect()
+    }
+}

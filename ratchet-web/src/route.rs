@@ -11,7 +11,7 @@ use crate::act::ACTIONS;
 use crate::request::{Answer, Request};
 use crate::{api, assets, health, live, pages};
 
-type Handler = fn(Request) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
+pub(crate) type Handler = fn(Request) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// What a request needs in order to use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,12 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    fn new(method: Method, path: impl Into<String>, verb: &'static str, handler: Handler) -> Self {
+    pub(crate) fn new(
+        method: Method,
+        path: impl Into<String>,
+        verb: &'static str,
+        handler: Handler,
+    ) -> Self {
         let capability = VERBS.iter().find(|known| known.name == verb);
         let capability = capability.map_or(Capability::See, |known| known.capability);
         Self { method, path: path.into(), verb, gate: Gate::Needs(capability), handler }
@@ -47,17 +52,22 @@ impl Route {
 
     /// Returns the values of the placeholders if the path is one of this route.
     pub(crate) fn parameters(&self, path: &str) -> Option<Vec<String>> {
-        let (mut wanted, mut given) = (self.path.split('/'), path.split('/'));
-        let mut parameters = Vec::new();
-        loop {
-            match (wanted.next(), given.next()) {
-                (None, None) => return Some(parameters),
-                (Some(wanted), Some(given)) if wanted.starts_with('{') => {
-                    parameters.push(given.to_owned());
-                }
-                (Some(wanted), Some(given)) if wanted == given => {}
-                _ => return None,
+        matches(&self.path, path)
+    }
+}
+
+/// Returns the values of the placeholders of a pattern such as `/jobs/{job}` if the path matches it.
+pub(crate) fn matches(pattern: &str, path: &str) -> Option<Vec<String>> {
+    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+    let mut parameters = Vec::new();
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return Some(parameters),
+            (Some(wanted), Some(given)) if wanted.starts_with('{') => {
+                parameters.push(given.to_owned());
             }
+            (Some(wanted), Some(given)) if wanted == given => {}
+            _ => return None,
         }
     }
 }
@@ -134,8 +144,8 @@ mod tests {
     #[test]
     fn o_01_every_verb_has_a_route_and_every_route_a_known_verb() {
         let known: BTreeSet<_> = VERBS.iter().map(|verb| verb.name).collect();
-        // `wait` is what a page does while it is open; `draw` is part of the page of a flow.
-        let shown = ["jobs.wait", "jobs.explain", "jobs.runs", "jobs.log", "flows.draw"];
+        // `wait` is what a page does while it is open.
+        let shown = ["jobs.wait"];
         let routes: BTreeSet<_> =
             routes().iter().map(|route| route.verb).filter(|verb| !verb.is_empty()).collect();
         let offered: BTreeSet<_> = routes.iter().copied().chain(shown).collect();

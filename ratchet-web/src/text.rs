@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(duration(Duration::from_millis(250)), "250 ms");
         assert_eq!(written_duration(Duration::from_secs(552)), "9m12s");
         assert_eq!(read_duration("9m12s"), Ok(Duration::from_secs(552)));
-        assert_eq!(read_duration("2d"), Ok(Duration::from_secs(172_800)));
+        assert_eq!(read_duration("2d"), Ok(Duration::from_hours(48)));
         assert!(read_duration("soon").is_err());
     }
 

@@ -11,6 +11,8 @@ pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
 pub(crate) use perform::{Done, perform};
 pub(crate) use preview::{Preview, limits_text, preview};
 
+use std::fmt::Write as _;
+
 use crate::link::Fields;
 use crate::request::Request;
 use crate::text::counted;
@@ -50,7 +52,8 @@ pub(crate) fn result(request: &Request) -> Option<String> {
     let Some(jobs) = number("jobs") else { return Some(action.done.to_owned()) };
     let mut text = format!("{} {}", counted(jobs, "job"), action.done);
     if let Some(skipped) = number("skipped").filter(|skipped| *skipped > 0) {
-        text += &format!(
+        let _ = write!(
+            text,
             " {} skipped, because another live job holds the business key.",
             counted(skipped, "job")
         );

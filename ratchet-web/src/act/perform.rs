@@ -298,11 +298,10 @@ fn typed_arguments(request: &Request, order: &Order) -> String {
         let value = order.fields.get(&format!("arg.{}", arg.name));
         let is_text = matches!(arg.ty, "String" | "& str" | "&str" | "Cow < str >");
         let is_json = || serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
-        let value = if value.is_empty() && !is_text {
+        if value.is_empty() && (!is_text || arg.has_default) {
             continue;
-        } else if value.is_empty() && arg.has_default {
-            continue;
-        } else if is_text || !is_json() {
+        }
+        let value = if is_text || !is_json() {
             serde_json::Value::from(value).to_string()
         } else {
             value.to_owned()

@@ -1,5 +1,7 @@
 //! [`preview`]: says in words what an order would do.
 
+use std::fmt::Write as _;
+
 use ratchet_core::{BreakerState, Filter, JobState, QueueLimits};
 use ratchet_store::model::TransitionKind;
 
@@ -113,7 +115,8 @@ async fn queue(request: &Request, order: &Order) -> Result<Preview, Problem> {
                 "Queue `{shown}` gets these limits in the whole cluster: {text}. They take precedence over those that programs declare."
             );
             if let Some(most) = wanted.concurrency.filter(|most| u64::from(*most) < running) {
-                sentence += &format!(
+                let _ = write!(
+                    sentence,
                     " {} are running now, so none starts before {} have ended.",
                     counted(running, "job"),
                     count(running - u64::from(most) + 1)

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use ratchet_core::{Filter, JobRecord};
 
+use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Answer, Request, response};
 
@@ -91,14 +92,17 @@ impl Export {
                 page.jobs.iter().for_each(|job| text.push_str(&self.row(job)));
             }
             // The status was sent, so that the last line says that the export is not complete.
-            Err(problem) => text.push_str(&match self.format {
-                Format::Csv => {
-                    line([format!("error: the export is not complete: {}", problem.detail)])
-                }
-                Format::Ndjson => format!("{}\n", serde_json::json!({ "error": problem.detail })),
-            }),
+            Err(problem) => text.push_str(&self.incomplete(&problem)),
         }
         Some(text)
+    }
+
+    fn incomplete(&self, problem: &Problem) -> String {
+        let words = format!("error: the export is not complete: {}", problem.detail);
+        match self.format {
+            Format::Csv => line([words]),
+            Format::Ndjson => format!("{}\n", serde_json::json!({ "error": words })),
+        }
     }
 
     fn row(&self, job: &JobRecord) -> String {
@@ -136,12 +140,12 @@ fn cells(job: &JobRecord) -> [String; 16] {
 
 /// Returns a line of CSV as RFC 4180 describes it.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
-    let cells: Vec<_> = cells.into_iter().map(|cell| quoted(harmless(cell))).collect();
+    let cells: Vec<_> = cells.into_iter().map(|cell| quoted(harmless(&cell))).collect();
     format!("{}\r\n", cells.join(","))
 }
 
 /// Returns a cell that a spreadsheet does not take for a formula.
-fn harmless(cell: String) -> String {
+fn harmless(cell: &str) -> String {
     let cell = cell.replace('\0', "\u{fffd}");
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
 }

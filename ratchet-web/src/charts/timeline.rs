@@ -206,13 +206,13 @@ impl Scale {
     }
 
     fn mark(&self, mark: &Mark) -> Markup {
-        let x = self.position(mark.at);
+        let x = self.position(mark.at).clamp(LEFT + 5.0, WIDTH - 5.0);
         let late = x > WIDTH - 120.0;
         let text = if late { x - 10.0 } else { x + 10.0 };
         html! {
             g {
                 title { (mark.label) ", " (exact(mark.at)) }
-                circle class=(format!("t-dot-{}", mark.class)) cx=(format!("{:.1}", x.clamp(LEFT + 5.0, WIDTH - 5.0))) cy="88" r="5" {}
+                circle class=(format!("t-dot-{}", mark.class)) cx=(format!("{:.1}", x)) cy="88" r="5" {}
                 text.t-mark x=(format!("{text:.1}")) y="92" text-anchor=(if late { "end" } else { "start" }) { (mark.label) }
             }
         }

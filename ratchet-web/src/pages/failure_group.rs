@@ -41,7 +41,7 @@ pub(crate) async fn page(request: Request) -> Answer {
         } }
         (difference(&request, oldest.jobs.first(), newest.jobs.first()))
         (card("jobs", "Newest jobs", html! { a href=(request.root.with("jobs", &[("filter", &failed.to_string())])) { "all" } },
-            jobs::table(&request, &newest.jobs).or(empty("No job is left.", "They were retried or purged."))))
+            jobs::short_table(&request, &newest.jobs).or(empty("No job is left.", "They were retried or purged."))))
         (commands(&request, &[
             format!("failures show {}", shell(fingerprint)),
             format!("failures redrive {} --limit 5", shell(&text)),

@@ -36,7 +36,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let content = html! {
         (card("graph", "Steps", html! { a href=(members) { "as a list" } }, drawing))
         @if !failures.jobs.is_empty() {
-            (card("failed", "Failed steps", "retry one to let the flow continue", jobs::table(&request, &failures.jobs).html()))
+            (card("failed", "Failed steps", "retry one to let the flow continue", jobs::short_table(&request, &failures.jobs).html()))
         }
         (details(&request, &group))
         (commands(&request, &[format!("flows show {id}"), format!("flows draw {id} --as svg")]))

@@ -1,7 +1,7 @@
 //! The page of a job: why it waits, what happened to it, what it is.
 
 use maud::html;
-use ratchet_core::Explanation;
+use ratchet_core::{Explanation, JobState};
 use ratchet_store::model::TransitionKind;
 
 use super::{action_buttons, commands, job_details, job_runs, why};
@@ -9,7 +9,7 @@ use crate::act::{self, Target};
 use crate::charts::timeline;
 use crate::request::{Answer, Request};
 use crate::text::brief;
-use crate::views::{Page, card, hint, state_chip};
+use crate::views::{Page, card, state_chip};
 
 pub(crate) async fn page(request: Request) -> Answer {
     let id = request.id("job")?;
@@ -55,10 +55,10 @@ pub(crate) async fn page(request: Request) -> Answer {
                     format!("jobs show {id}"),
                     format!("jobs explain {id}"),
                     format!("jobs log {id} --follow"),
+                    format!("jobs {} {id}", if job.state == JobState::Failed { "retry" } else { "runs" }),
                 ]))
             }
         }
-        (hint(""))
     };
     let mut page = Page::new("jobs", brief(&job.spec.name, 120), content);
     page.parent = Some((request.root.to("jobs"), "Jobs"));

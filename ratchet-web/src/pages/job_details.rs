@@ -8,7 +8,7 @@ use crate::charts::graph;
 use crate::problem::Problem;
 use crate::request::Request;
 use crate::text::{brief, counted, duration, printable};
-use crate::views::{card, command_line, definition, id, job_link, time};
+use crate::views::{card, definition, id, job_link, time};
 
 /// The longest text of an argument that the page shows.
 const MOST: usize = 20_000;
@@ -163,9 +163,6 @@ pub(super) async fn relatives(request: &Request, job: &JobRecord) -> Result<Mark
                     @for (when, spec) in callbacks { @if let Some(spec) = spec { li { (when) ": " (brief(&spec.name, 80)) } } }
                 }
             }))
-        }
-        @if job.state == JobState::Failed {
-            (card("retry", "Retry on the command line", "", command_line(&format!("{} jobs retry {}", request.app.program, job.id))))
         }
     })
 }

@@ -19,7 +19,7 @@ pub(super) fn ending(request: &Request, job: &JobRecord) -> Markup {
             (card("ending", "Why it failed", "", html! {
                 p.err { (brief(&envelope.failure.error_type, 200)) ": " (brief(&envelope.failure.message, 2000)) }
                 p {
-                    (reason(envelope.reason)) " after " (counted(envelope.attempts.into(), "attempt")) ", "
+                    (reason(envelope.reason)) ": " (counted(envelope.attempts.into(), "attempt")) ", the last one "
                     (time(envelope.at, request.now))
                     @if !envelope.binary_version.is_empty() { ", with version " (brief(&envelope.binary_version, 60)) }
                     ". "

@@ -72,28 +72,43 @@ pub(crate) fn cursor(request: &Request) -> Result<Cursor, Problem> {
 
 /// Returns a table of jobs.
 pub(crate) fn table(request: &Request, jobs: &[JobRecord]) -> Table {
-    let now = request.now;
-    let mut table = Table::new(
-        "Jobs",
-        &["job", "state", "queue", "#attempts", "due", "submitted", "error", "id"],
-    );
+    let headings = ["job", "state", "queue", "#attempts", "due", "submitted", "error", "id"];
+    let mut table = Table::new("Jobs", &headings);
     for job in jobs {
-        let link = request.root.to(&format!("jobs/{}", job.id));
-        let error =
-            job.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
+        let [name, state, attempts, submitted, error] = cells(request, job);
+        let queue = request.root.with("queue", &[("name", &job.spec.queue)]);
         table.row([
-            html! { a href=(link) { (text(&job.spec.name, 60)) }
-                @if let Some(key) = &job.spec.business_key { " " small { (text(key, 40)) } } },
-            state_chip(job, now),
-            html! { a href=(request.root.with("queue", &[("name", &job.spec.queue)])) { (text(&job.spec.queue, 40)) } },
-            html! { (job.attempts) },
-            time(job.due, now),
-            time(job.queued_at, now),
-            error.map_or_else(Table::none, |error| html! { span.err { (text(&error, 60)) } }),
+            name,
+            state,
+            html! { a href=(queue) { (text(&job.spec.queue, 40)) } },
+            attempts,
+            time(job.due, request.now),
+            submitted,
+            error,
             id(&job.id.to_string()),
         ]);
     }
     table
+}
+
+/// Returns a narrow table of jobs, for the pages of queues, failures and flows.
+pub(crate) fn short_table(request: &Request, jobs: &[JobRecord]) -> Table {
+    let mut table = Table::new("Jobs", &["job", "state", "#attempts", "submitted", "error"]);
+    jobs.iter().for_each(|job| table.row(cells(request, job)));
+    table
+}
+
+fn cells(request: &Request, job: &JobRecord) -> [Markup; 5] {
+    let link = request.root.to(&format!("jobs/{}", job.id));
+    let error = job.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
+    [
+        html! { a href=(link) { (text(&job.spec.name, 60)) }
+        @if let Some(key) = &job.spec.business_key { " " small { (text(key, 40)) } } },
+        state_chip(job, request.now),
+        html! { (job.attempts) },
+        time(job.queued_at, request.now),
+        error.map_or_else(Table::none, |error| html! { span.err { (text(&error, 60)) } }),
+    ]
 }
 
 fn pager(request: &Request, filter: &str, page: &JobPage) -> Markup {

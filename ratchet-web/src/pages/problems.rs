@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use ratchet_core::{Finding, Severity};
 
 use crate::request::Request;
+use crate::views::prose;
 
 /// Returns the page that shows more about a finding.
 fn page_of(id: &str) -> &'static str {
@@ -33,18 +34,9 @@ pub(super) fn list(request: &Request, findings: &[Finding]) -> Markup {
                     Severity::Error => span.sev.bad title="error" { "!" span.hidden { " Error: " } },
                     Severity::Warning => span.sev.warn title="warning" { "?" span.hidden { " Warning: " } },
                 }
-                div { p.problem { (sentence(&finding.problem)) } p.remedy { (sentence(&finding.remedy)) } }
+                div { p.problem { (prose(&finding.problem, request.now)) } p.remedy { (prose(&finding.remedy, request.now)) } }
                 a.btn href=(request.root.to(page_of(finding.id))) { "Show" span.hidden { " " (finding.id) } }
             }
         } }
     }
-}
-
-/// Returns a finding as a sentence: capitalized and with a period.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    let rest = crate::text::brief(letters.as_str(), 600);
-    let period = if rest.ends_with(['.', '…']) { "" } else { "." };
-    format!("{first}{rest}{period}")
 }

@@ -33,7 +33,7 @@ pub(crate) async fn page(request: Request) -> Answer {
         div.two {
             div {
                 (card("causes", "What its jobs wait for", format!("the first {} waiting jobs", first.jobs.len()), causes))
-                (card("recent", "Newest jobs", html! { a href=(all) { "all" } }, jobs::table(&request, &recent.jobs).or(empty(
+                (card("recent", "Newest jobs", html! { a href=(all) { "all" } }, jobs::short_table(&request, &recent.jobs).or(empty(
                     "The queue has no jobs.", "Jobs appear here as soon as they are submitted.",
                 ))))
             }
@@ -97,7 +97,8 @@ fn rules(request: &Request, queue: &QueueOverview) -> Markup {
             html! { p { "The queue has no limits. Its jobs start as soon as a worker has room." } }
         }
         Some(record) => html! {
-            p { "In effect: " strong { (queues::limits(queue, request.now)) } (queues::use_bar(queue)) }
+            p { "In effect: " strong { (queues::limits(queue, request.now)) } }
+            div { (count(queue.count(JobState::Running))) " running" (queues::use_bar(queue)) }
             @if let Some(set) = &record.rules.set_by_operator { p { "Set by an operator: " (limits_text(set)) } }
             @for declared in &record.rules.declared {
                 p { "Declared by " code { (brief(&declared.program, 60)) } ": " (limits_text(&declared.limits)) }

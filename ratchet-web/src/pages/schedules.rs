@@ -8,7 +8,7 @@ use super::{action_buttons, commands};
 use crate::act::{self, Target};
 use crate::request::{Answer, Request};
 use crate::text::{brief, duration, exact, shell};
-use crate::views::{Page, Table, card, chip, definition, empty, hint, text, time, time_or};
+use crate::views::{Page, Table, card, chip, definition, empty, text, time, time_or};
 
 /// How many times are shown.
 const SHOWN: usize = 10;
@@ -106,7 +106,6 @@ fn upcoming(request: &Request, times: &[Zoned]) -> Markup {
     }
     html! {
         (table.or(empty("It does not fire again.", "Its expression has no time in the future.")))
-        @if times.len() == SHOWN { (hint("")) }
     }
 }
 

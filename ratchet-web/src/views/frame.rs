@@ -13,8 +13,11 @@ use crate::problem::Problem;
 use crate::request::{Answer, Request, response};
 use crate::text::count;
 
-/// The sections of the navigation: path, label, shortcut, and whether an access with a scope sees it.
-const SECTIONS: [(&str, &[(&str, &str, char, bool)]); 3] = [
+/// A link of the navigation: path, label, shortcut, and whether an access with a scope sees it.
+type Section = (&'static str, &'static str, char, bool);
+
+/// The sections of the navigation.
+const SECTIONS: [(&str, &[Section]); 3] = [
     (
         "Watch",
         &[
@@ -147,15 +150,16 @@ struct Badges {
 
 impl Badges {
     fn of(&self, path: &str) -> Markup {
-        html! {
-            @match path {
-                "jobs" => { @if let Some(live) = self.live { span.n #badge-jobs data-live="" { (count(live)) } } }
-                "failures" => { @if self.failed > 0 { span.n.bad #badge-failures data-live="" { (count(self.failed)) } } }
-                "breakers" => { @if self.open_breakers > 0 {
-                    span.n.bad #badge-breakers data-live="" { (self.open_breakers) " open" }
-                } }
-                _ => {}
+        let badge = |class: &str, text: String| {
+            html! { span class=(class) id=(format!("badge-{path}")) data-live="" { (text) } }
+        };
+        match path {
+            "jobs" => self.live.map_or_else(|| html! {}, |live| badge("n", count(live))),
+            "failures" if self.failed > 0 => badge("n bad", count(self.failed)),
+            "breakers" if self.open_breakers > 0 => {
+                badge("n bad", format!("{} open", self.open_breakers))
             }
+            _ => html! {},
         }
     }
 }
@@ -220,7 +224,7 @@ pub(crate) fn problem_page(app: &App, root: &Root, problem: &Problem) -> Respons
             main #main tabindex="-1" {
                 div.top { h1 { (problem.title) } }
                 section.card { div.body {
-                    p { (problem.detail) "." }
+                    p { (crate::text::printable(&problem.detail)) "." }
                     @if closed {
                         p { "The dashboard is closed until the application says who may see it. Add this to its code:" }
                         pre { code { (CLOSED) } }

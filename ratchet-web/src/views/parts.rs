@@ -15,6 +15,37 @@ pub(crate) fn text(value: &str, most: usize) -> Markup {
     html! { bdi title=[title] { (shown) } }
 }
 
+/// Returns a sentence of the library as HTML: code in backticks, and instants relative to now. The sentence is
+/// capitalized and ends with a period.
+pub(crate) fn prose(sentence: &str, now: Timestamp) -> Markup {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let sentence = format!("{first}{}", brief(letters.as_str(), 1000));
+    let period = if sentence.ends_with(['.', '…']) { "" } else { "." };
+    html! {
+        @for (at, part) in sentence.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (with_times(part, now)) }
+        }
+        (period)
+    }
+}
+
+fn with_times(text: &str, now: Timestamp) -> Markup {
+    html! {
+        @for (at, word) in text.split(' ').enumerate() {
+            @if at > 0 { " " }
+            @let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            @match bare.parse::<Timestamp>() {
+                Ok(instant) => {
+                    @let (before, after) = word.split_once(bare).unwrap_or_default();
+                    (before) time datetime=(instant.to_string()) title=(relative(instant, now)) { (exact(instant)) } (after)
+                },
+                Err(_) => (word),
+            }
+        }
+    }
+}
+
 /// Returns a time relative to now, with the exact one on hover.
 pub(crate) fn time(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at.to_string()) title=(exact(at)) { (relative(at, now)) } }
@@ -90,6 +121,6 @@ pub(crate) fn search(action: &str, label: &str, value: &str, error: Option<&str>
             kbd aria-hidden="true" { "/" }
             button.btn type="submit" { "Filter" }
         }
-        @if let Some(error) = error { p #filter-error .error role="alert" { (error) } }
+        @if let Some(error) = error { p #filter-error .error role="alert" { (printable(error)) } }
     }
 }

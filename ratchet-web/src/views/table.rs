@@ -48,7 +48,7 @@ impl Table {
                     } } }
                     tbody { @for row in rows {
                         tr { @for (cell, (heading, number)) in row.into_iter().zip(&columns) {
-                            td data-label=(heading) class=[number.then_some("num")] { (cell) }
+                            td data-label=(heading) class=[number.then_some("num")] { div { (cell) } }
                         } }
                     } }
                 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratchet::prelude::*;
 use ratchet::testing::Sandbox;
 use ratchet_core::{GroupId, JobId, QueueLimits, Workflow};
+use ratchet_store::model::{KnownJobs, NodeId, NodeInfo};
 
 #[derive(Debug, thiserror::Error)]
 #[error("the gateway did not answer: connect timeout {host}, attempt {attempt}")]
@@ -99,7 +100,7 @@ impl Shop {
         let lines = (0..250).map(|line| ImportLine { line });
         let batch = ratchet.batch("import").jobs(lines).await.expect("submits").id();
         sandbox.drain().await.expect("drains");
-        sandbox.advance(Duration::from_secs(300));
+        sandbox.advance(Duration::from_mins(5));
         let failed =
             sandbox.enqueue(charge(901)).business_key("order-901").await.expect("enqueues").id();
         sandbox.drain_for(Duration::from_mins(10)).await.expect("drains");
@@ -134,6 +135,9 @@ impl Shop {
             .expect("opens");
         let schedule = ratchet.schedules().declare("nightly", "30 2 * * *", Report {});
         schedule.zone("Europe/Berlin").await.expect("declares");
+        for host in ["worker-a", "worker-b"] {
+            join(ratchet, host).await;
+        }
         Self { sandbox, succeeded, failed, waiting, retrying, workflow, batch }
     }
 }
@@ -143,4 +147,21 @@ async fn submit(mut order: Workflow<'_>, id: u64) -> GroupId {
     let pack = order.step("pack", Pack {}, |step| step.after(&reserve));
     order.step("ship", Ship {}, |step| step.after(&pack));
     order.await.expect("submits").id()
+}
+
+/// Registers a worker of the shop that serves every queue but `imports`.
+async fn join(ratchet: &Ratchet, host: &str) {
+    let id = NodeId::from_uuid(uuid::Uuid::from_u128(
+        host.len() as u128 + u128::from(host.as_bytes()[7]),
+    ));
+    let mut node = NodeInfo::new(id);
+    node.host = host.to_owned();
+    node.pid = 4711;
+    node.binary_version = "2026.11.16".to_owned();
+    node.declarations.program = "shop".to_owned();
+    node.queues = ["payments", "mail", "orders", "reports"].map(str::to_owned).into();
+    let known =
+        ratchet.definitions().iter().map(|job| (job.name.to_owned(), job.version)).collect();
+    node.known = KnownJobs(known).into();
+    ratchet.store().join(node, Duration::from_hours(24)).await.expect("joins");
 }
