@@ -11,8 +11,12 @@ pub(crate) mod migrate;
 mod queues;
 mod read;
 mod schedules;
+#[cfg(feature = "web")]
+mod serve;
 mod stats;
 mod status;
+#[cfg(feature = "web")]
+pub(crate) mod token;
 mod unreadable;
 pub(crate) mod work;
 
@@ -86,6 +90,10 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Doctor => doctor::run(session).await,
         Command::Health { worker } => doctor::health(session, worker).await,
         Command::Work(_) => work::run(session).await,
+        #[cfg(feature = "web")]
+        Command::Serve(command) => serve::run(session, command).await,
+        #[cfg(feature = "web")]
+        Command::Token(_) => Ok(()),
         // These need no store and have run before.
         Command::Migrate(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
     }

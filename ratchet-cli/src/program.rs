@@ -108,6 +108,8 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
             Command::Man { folder } => {
                 return Ok(clap_mangen::generate_to(Cli::command(), folder)?);
             }
+            #[cfg(feature = "web")]
+            Command::Token(command) => return commands::token::run(command),
             Command::Work(_) if !self.has_jobs => {
                 return Err(Failure::usage(
                     "this program has no jobs; `work` is a command of your own worker program, \

@@ -5,4 +5,5 @@ mod exit_codes;
 mod help;
 mod output;
 mod parity;
+mod serve;
 mod stored;

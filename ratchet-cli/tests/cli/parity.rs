@@ -5,8 +5,17 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 7] =
-    ["top", "health", "migrate.status", "migrate.up", "work", "completions", "man"];
+const OTHERS: [&str; 9] = [
+    "top",
+    "health",
+    "serve",
+    "token",
+    "migrate.status",
+    "migrate.up",
+    "work",
+    "completions",
+    "man",
+];
 
 #[test]
 fn o_01_every_verb_is_a_command_and_every_command_a_verb() {

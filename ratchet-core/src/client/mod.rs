@@ -7,6 +7,7 @@ mod breakers;
 mod builder;
 mod coalesce;
 mod declare;
+mod definitions;
 mod depth;
 mod ends;
 mod enqueue;

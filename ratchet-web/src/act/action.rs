@@ -1,0 +1,240 @@
+//! [`ACTIONS`]: every verb that changes something, with the words of its page.
+
+/// What an action changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A job: field `job`.
+    Job,
+    /// A queue: field `queue`.
+    Queue,
+    /// A breaker: field `service`.
+    Breaker,
+    /// A schedule: field `schedule`.
+    Schedule,
+    /// A chain, batch or workflow: field `flow`.
+    Flow,
+    /// Failed jobs: field `filter`.
+    Failures,
+    /// A job whose row cannot be read: field `job`.
+    Row,
+    /// A new job: field `name`.
+    New,
+}
+
+impl Target {
+    /// Returns the field that names the target.
+    pub(crate) const fn field(self) -> &'static str {
+        match self {
+            Self::Job | Self::Row => "job",
+            Self::Queue => "queue",
+            Self::Breaker => "service",
+            Self::Schedule => "schedule",
+            Self::Flow => "flow",
+            Self::Failures => "filter",
+            Self::New => "name",
+        }
+    }
+}
+
+/// A setting of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) hint: &'static str,
+    pub(crate) required: bool,
+}
+
+const fn field(name: &'static str, label: &'static str, hint: &'static str) -> Field {
+    Field { name, label, hint, required: false }
+}
+
+const fn required(name: &'static str, label: &'static str, hint: &'static str) -> Field {
+    Field { name, label, hint, required: true }
+}
+
+/// A verb that changes something.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Action {
+    /// The name in `ratchet_core::VERBS`.
+    pub(crate) verb: &'static str,
+    /// The label of its button.
+    pub(crate) label: &'static str,
+    /// The title of the page that confirms it.
+    pub(crate) title: &'static str,
+    /// What has happened, after it.
+    pub(crate) done: &'static str,
+    /// Whether it ends or deletes something.
+    pub(crate) ends: bool,
+    pub(crate) target: Target,
+    pub(crate) fields: &'static [Field],
+}
+
+const fn verb(
+    verb: &'static str,
+    label: &'static str,
+    title: &'static str,
+    done: &'static str,
+    target: Target,
+) -> Action {
+    Action { verb, label, title, done, ends: false, target, fields: &[] }
+}
+
+impl Action {
+    const fn ending(mut self) -> Self {
+        self.ends = true;
+        self
+    }
+
+    const fn with(mut self, fields: &'static [Field]) -> Self {
+        self.fields = fields;
+        self
+    }
+}
+
+/// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
+pub(crate) static ACTIONS: [Action; 21] = [
+    verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
+    verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
+        .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
+    verb(
+        "breakers.reset",
+        "Reset settings",
+        "Reset a breaker",
+        "The breaker has the settings that programs declare.",
+        Target::Breaker,
+    ),
+    verb("failures.redrive", "Retry all", "Retry failed jobs", "retried.", Target::Failures).with(
+        &[
+            field(
+                "limit",
+                "At most",
+                "The number of jobs. Empty: 1000. Begin with a few to see whether they succeed.",
+            ),
+            field("pace", "Pause between batches of 100", "Such as 1s. Empty: 100ms."),
+        ],
+    ),
+    verb(
+        "flows.cancel",
+        "Cancel",
+        "Cancel a flow",
+        "Every member that had not ended is canceled.",
+        Target::Flow,
+    )
+    .ending(),
+    verb("jobs.cancel", "Cancel", "Cancel a job", "The job is canceled.", Target::Job).ending(),
+    verb("jobs.enqueue", "Enqueue", "Enqueue a job", "The job is enqueued.", Target::New).with(&[
+        field("arguments", "Arguments", "A JSON object with one field per argument."),
+        field("in_queue", "Queue", "Empty: the queue of the job."),
+        field("delay", "Delay", "Such as 30m. Empty: due now."),
+        field("key", "Idempotency key", "A second job with the same key is not created."),
+    ]),
+    verb("jobs.pause", "Pause", "Pause a job", "The job is paused.", Target::Job),
+    verb(
+        "jobs.reschedule",
+        "Reschedule",
+        "Reschedule a job",
+        "The job has a new due time.",
+        Target::Job,
+    )
+    .with(&[required(
+        "due",
+        "Due",
+        "An instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or now.",
+    )]),
+    verb("jobs.resume", "Resume", "Resume a job", "The job is resumed.", Target::Job),
+    verb("jobs.retry", "Retry", "Retry a job", "The job is pending again.", Target::Job),
+    verb(
+        "queues.limit",
+        "Set limits",
+        "Limit a queue",
+        "The queue has the new limits.",
+        Target::Queue,
+    )
+    .with(&[
+        field(
+            "concurrency",
+            "Running at once",
+            "The maximum in the whole cluster. Empty: no limit.",
+        ),
+        field("rate", "Started per period", "Such as 50/s, 1000/m or 5/10s. Empty: no limit."),
+    ]),
+    verb("queues.pause", "Pause", "Pause a queue", "The queue is paused.", Target::Queue),
+    verb(
+        "queues.reset",
+        "Reset limits",
+        "Reset a queue",
+        "The queue has the limits that programs declare.",
+        Target::Queue,
+    ),
+    verb("queues.resume", "Resume", "Resume a queue", "The queue is resumed.", Target::Queue),
+    verb(
+        "schedules.pause",
+        "Pause",
+        "Pause a schedule",
+        "The schedule is paused.",
+        Target::Schedule,
+    ),
+    verb(
+        "schedules.remove",
+        "Remove",
+        "Remove a schedule",
+        "The schedule is removed.",
+        Target::Schedule,
+    )
+    .ending(),
+    verb(
+        "schedules.resume",
+        "Resume",
+        "Resume a schedule",
+        "The schedule is resumed.",
+        Target::Schedule,
+    ),
+    verb(
+        "schedules.run",
+        "Run now",
+        "Run a schedule now",
+        "The job of the schedule is submitted.",
+        Target::Schedule,
+    ),
+    verb(
+        "unreadable.drop",
+        "Delete",
+        "Delete a job",
+        "The job is deleted with its history and keys.",
+        Target::Row,
+    )
+    .ending(),
+    verb(
+        "unreadable.repair",
+        "Restore",
+        "Restore a job",
+        "The job is in its queue again.",
+        Target::Row,
+    ),
+];
+
+/// Returns the action of a verb.
+pub(crate) fn action(verb: &str) -> Option<&'static Action> {
+    ACTIONS.iter().find(|action| action.verb == verb)
+}
+
+/// Returns the actions on a kind of target.
+pub(crate) fn of_target(target: Target) -> impl Iterator<Item = &'static Action> {
+    ACTIONS.iter().filter(move |action| action.target == target)
+}
+
+#[cfg(test)]
+mod tests {
+    use ratchet_core::VERBS;
+
+    use super::*;
+
+    #[test]
+    fn o_01_every_verb_that_changes_something_is_an_action() {
+        let verbs: Vec<_> =
+            VERBS.iter().filter(|verb| verb.changes).map(|verb| verb.name).collect();
+        let actions: Vec<_> = ACTIONS.iter().map(|action| action.verb).collect();
+        assert_eq!(actions, verbs);
+    }
+}

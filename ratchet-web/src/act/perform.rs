@@ -1,0 +1,312 @@
+//! [`perform`]: carries out an order.
+
+use ratchet_core::{Due, Filter, JobId, QueueLimits, Rate, Redrive};
+
+use super::{Order, Target};
+use crate::problem::Problem;
+use crate::request::{Request, read_id};
+use crate::text::{brief, read_duration};
+
+/// What an order has done.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    /// The path of the page that shows the result, with its query.
+    pub(crate) path: &'static str,
+    pub(crate) query: Vec<(&'static str, String)>,
+    /// The job that was created.
+    pub(crate) job: Option<JobId>,
+    /// The number of jobs that were retried, and of those that were skipped.
+    pub(crate) jobs: Option<(u64, u64)>,
+}
+
+/// Carries out an order. The scope of the request restricts what it can reach.
+pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let done = match order.action.target {
+        Target::Job => job(request, order).await,
+        Target::Queue => queue(request, order).await,
+        Target::Breaker => breaker(request, order).await,
+        Target::Schedule => schedule(request, order).await,
+        Target::Flow => flow(request, order).await,
+        Target::Failures => redrive(request, order).await,
+        Target::Row => row(request, order).await,
+        Target::New => enqueue(request, order).await,
+    };
+    let Order { action, actor, via, reason, fields } = order;
+    let target = brief(fields.get(action.target.field()), 200);
+    let verb = action.verb;
+    match &done {
+        Ok(_) => tracing::info!(verb, target, actor, via, reason, "an operator changed something"),
+        Err(problem) => {
+            let why = &problem.detail;
+            tracing::info!(verb, target, actor, via, why, "a change by an operator was refused");
+        }
+    }
+    done
+}
+
+/// Returns the job of an order. If the order names the version that the operator saw, the job must still have it.
+pub(super) async fn target_job(
+    request: &Request,
+    order: &Order,
+) -> Result<ratchet_core::JobRecord, Problem> {
+    let id = read_id(order.fields.get("job"), "job")?;
+    let job = request.job(id).await?;
+    let seen = order.fields.get("version");
+    if !seen.is_empty() && seen.parse() != Ok(job.version) {
+        let detail = format!(
+            "job {id} has changed since you looked at it: it is {} now, and nothing was done",
+            job.state.name().to_lowercase()
+        );
+        let mut problem = Problem::new("moved", detail);
+        problem.state = Some(job.state.name());
+        problem.version = Some(job.version);
+        return Err(problem);
+    }
+    Ok(job)
+}
+
+async fn job(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let id = target_job(request, order).await?.id;
+    let jobs = request.ratchet().jobs();
+    match order.action.verb {
+        "jobs.retry" => jobs.retry(id).await?,
+        "jobs.pause" => jobs.pause(id).await?,
+        "jobs.resume" => jobs.resume(id).await?,
+        "jobs.reschedule" => jobs.reschedule(id, due(order.fields.get("due"))?).await?,
+        _ => {
+            if !jobs.cancel(id).await? {
+                let detail = format!("cannot cancel job {id}: it has already ended");
+                return Err(Problem::new("conflict", detail));
+            }
+        }
+    }
+    Ok(Done { path: "jobs", job: Some(id), ..Done::default() })
+}
+
+/// Reads a due time: an instant, a delay or `now`.
+pub(super) fn due(text: &str) -> Result<Due, Problem> {
+    if text == "now" {
+        return Ok(Due::Now);
+    }
+    if let Ok(instant) = text.parse() {
+        return Ok(Due::At(instant));
+    }
+    read_duration(text).map(Due::In).map_err(|_| {
+        Problem::new(
+            "refused",
+            format!(
+                "`{}` is not a due time; write an instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or `now`",
+                brief(text, 60)
+            ),
+        )
+    })
+}
+
+async fn queue(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let queue = request.scoped_queue(order.fields.get("queue"))?;
+    let queues = request.ratchet().queues();
+    match order.action.verb {
+        "queues.pause" => queues.pause(queue).await?,
+        "queues.resume" => queues.resume(queue).await?,
+        "queues.reset" => queues.reset(queue).await?,
+        _ => queues.limit(queue, limits(order)?).await?,
+    };
+    let query = vec![("name", queue.to_owned())];
+    Ok(Done { path: "queue", query, ..Done::default() })
+}
+
+/// Reads the limits of an order.
+pub(super) fn limits(order: &Order) -> Result<QueueLimits, Problem> {
+    let mut limits = QueueLimits::default();
+    let concurrency = order.fields.get("concurrency");
+    if !concurrency.is_empty() {
+        let number = concurrency.parse().map_err(|_| {
+            Problem::new("refused", format!("`{}` is not a number of jobs", brief(concurrency, 40)))
+        })?;
+        limits.concurrency = Some(number);
+    }
+    let rate = order.fields.get("rate");
+    if !rate.is_empty() {
+        limits.rate = Some(read_rate(rate)?);
+    }
+    Ok(limits)
+}
+
+fn read_rate(text: &str) -> Result<Rate, Problem> {
+    let wrong = || {
+        let text = brief(text, 40);
+        Problem::new("refused", format!("`{text}` is not a rate; write 50/s, 1000/m or 5/10s"))
+    };
+    let (jobs, per) = text.split_once('/').ok_or_else(wrong)?;
+    let jobs = jobs.trim().parse().map_err(|_| wrong())?;
+    let per = per.trim();
+    let per = if per.starts_with(|c: char| c.is_ascii_digit()) {
+        per.to_owned()
+    } else {
+        format!("1{per}")
+    };
+    Ok(Rate { jobs, per: read_duration(&per).map_err(|_| wrong())? })
+}
+
+async fn breaker(request: &Request, order: &Order) -> Result<Done, Problem> {
+    request.sees_everything("breakers")?;
+    let service = order.fields.get("service");
+    let breakers = request.ratchet().breakers();
+    match order.action.verb {
+        "breakers.open" => {
+            let length = order.fields.get("for");
+            let length = match length {
+                "" => None,
+                text => {
+                    Some(read_duration(text).map_err(|problem| Problem::new("refused", problem))?)
+                }
+            };
+            breakers.open(service, length).await?;
+        }
+        "breakers.close" => breakers.close(service).await?,
+        _ => breakers.reset(service).await?,
+    }
+    Ok(Done { path: "breakers", ..Done::default() })
+}
+
+async fn schedule(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let name = order.fields.get("schedule");
+    request.schedule(name).await?;
+    let schedules = request.ratchet().schedules();
+    let query = vec![("name", name.to_owned())];
+    let mut done = Done { path: "schedule", query, ..Done::default() };
+    match order.action.verb {
+        "schedules.pause" => schedules.pause(name).await?,
+        "schedules.resume" => schedules.resume(name).await?,
+        "schedules.run" => {
+            let Some(job) = schedules.run_now(name).await? else {
+                let detail = format!(
+                    "schedule `{}` did not run: another live job holds its key",
+                    brief(name, 80)
+                );
+                return Err(Problem::new("conflict", detail));
+            };
+            done = Done { path: "jobs", job: Some(job), ..Done::default() };
+        }
+        _ => {
+            schedules.remove(name).await?;
+            done = Done { path: "schedules", ..Done::default() };
+        }
+    }
+    Ok(done)
+}
+
+async fn flow(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let id = read_id(order.fields.get("flow"), "chain, batch or workflow")?;
+    request.group(id).await?;
+    if !request.ratchet().group(id).cancel().await? {
+        return Err(Problem::new("conflict", format!("cannot cancel {id}: it has already ended")));
+    }
+    Ok(Done { path: "flows", query: vec![("", id.to_string())], ..Done::default() })
+}
+
+async fn redrive(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let filter = Filter::parse(order.fields.get("filter"), request.now)?;
+    let mut left = limit(order)?;
+    let pace = match order.fields.get("pace") {
+        "" => std::time::Duration::from_millis(100),
+        text => read_duration(text).map_err(|problem| Problem::new("refused", problem))?,
+    };
+    let (mut retried, mut skipped) = (0, 0);
+    for filter in request.access.scope().narrow(&filter) {
+        let redrive = Redrive::new(filter).limit(left).pace(pace);
+        let result = request.ratchet().jobs().redrive(redrive).await?;
+        let moved = u32::try_from(result.retried.len()).unwrap_or(u32::MAX);
+        left = left.saturating_sub(moved);
+        retried += u64::from(moved);
+        skipped += result.key_taken.len() as u64;
+    }
+    Ok(Done { path: "failures", jobs: Some((retried, skipped)), ..Done::default() })
+}
+
+/// Reads how many jobs a redrive retries at most.
+pub(super) fn limit(order: &Order) -> Result<u32, Problem> {
+    /// A page answers within seconds, so it retries a limited number of jobs.
+    const MOST: u32 = 10_000;
+    let text = order.fields.get("limit");
+    if text.is_empty() {
+        return Ok(1000);
+    }
+    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| {
+        let text = brief(text, 40);
+        Problem::new("refused", format!("`{text}` is not a number from 1 to {MOST}"))
+    })
+}
+
+async fn row(request: &Request, order: &Order) -> Result<Done, Problem> {
+    request.sees_everything("unreadable rows")?;
+    let id: JobId = read_id(order.fields.get("job"), "job")?;
+    let store = request.ratchet().store();
+    let changed = match order.action.verb {
+        "unreadable.drop" => store.drop_unreadable(id).await?,
+        _ => store.repair_unreadable(id).await?,
+    };
+    if !changed {
+        let detail =
+            format!("the row of job {id} was not changed: it still cannot be read, or it is gone");
+        return Err(Problem::new("conflict", detail));
+    }
+    Ok(Done { path: "unreadable", ..Done::default() })
+}
+
+async fn enqueue(request: &Request, order: &Order) -> Result<Done, Problem> {
+    let fields = &order.fields;
+    let name = fields.get("name");
+    let text = match fields.get("arguments") {
+        "" => typed_arguments(request, order),
+        text => text.to_owned(),
+    };
+    let arguments: Box<serde_json::value::RawValue> = serde_json::from_str(&text)
+        .map_err(|error| Problem::new("refused", format!("the arguments are not JSON: {error}")))?;
+    let mut job = request.ratchet().enqueue_by_name(name, &arguments);
+    let queue = fields.get("in_queue");
+    if !queue.is_empty() {
+        job = job.queue(queue);
+    }
+    if !request.access.scope().is_everything() {
+        return Err(Problem::new(
+            "denied",
+            "your access is limited to some jobs, and enqueueing is not",
+        ));
+    }
+    let delay = fields.get("delay");
+    if !delay.is_empty() {
+        job = job.delay(read_duration(delay).map_err(|why| Problem::new("refused", why))?);
+    }
+    let key = fields.get("key");
+    if !key.is_empty() {
+        job = job.idempotency_key(key);
+    }
+    let handle = job.await?;
+    Ok(Done { path: "jobs", job: Some(handle.id()), ..Done::default() })
+}
+
+/// Returns the arguments of a form with one field per argument. A value is JSON, or a string if the argument is one or
+/// if it is not JSON. A field that is empty is left out.
+fn typed_arguments(request: &Request, order: &Order) -> String {
+    let name = order.fields.get("name");
+    let definitions = request.ratchet().definitions();
+    let job = definitions.iter().find(|job| job.names().any(|known| known == name));
+    let mut fields = Vec::new();
+    for arg in job.map(|job| job.args).unwrap_or_default() {
+        let value = order.fields.get(&format!("arg.{}", arg.name));
+        let is_text = matches!(arg.ty, "String" | "& str" | "&str" | "Cow < str >");
+        let is_json = || serde_json::from_str::<&serde_json::value::RawValue>(value).is_ok();
+        if value.is_empty() && (!is_text || arg.has_default) {
+            continue;
+        }
+        let value = if is_text || !is_json() {
+            serde_json::Value::from(value).to_string()
+        } else {
+            value.to_owned()
+        };
+        fields.push(format!("{}:{value}", serde_json::Value::from(arg.name)));
+    }
+    format!("{{{}}}", fields.join(","))
+}

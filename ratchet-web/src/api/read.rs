@@ -1,0 +1,241 @@
+//! The queries of the API.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use ratchet_core::{Filter, GroupFilter, GroupId, JobId, JobState};
+use ratchet_store::model::RejectFilter;
+use serde::Serialize;
+use serde_json::json as value;
+
+use super::{export, job as document, json};
+use crate::charts::graph;
+use crate::pages::jobs::cursor;
+use crate::problem::Problem;
+use crate::request::{Answer, Request, read_id, response};
+use crate::text::brief;
+
+fn of(value: &impl Serialize) -> Answer {
+    let text = serde_json::to_string(value);
+    let text =
+        text.map_err(|error| Problem::new("store", format!("the answer is not JSON: {error}")))?;
+    Ok(json(text))
+}
+
+/// Reads the number of rows.
+fn limit(request: &Request) -> Result<u32, Problem> {
+    let text = request.query.get("limit");
+    if text.is_empty() {
+        return Ok(100);
+    }
+    let number = text.parse().ok().filter(|number| (1..=1000).contains(number));
+    number.ok_or_else(|| {
+        Problem::bad(format!("`limit` must be from 1 to 1000, not `{}`", brief(text, 40)))
+    })
+}
+
+pub(crate) async fn overview(request: Request) -> Answer {
+    of(&request.overview().await?)
+}
+
+pub(crate) async fn jobs(request: Request) -> Answer {
+    let accept = request.header("accept");
+    let exported = !request.query.get("format").is_empty()
+        || accept.contains("text/csv")
+        || accept.contains("application/x-ndjson");
+    if exported {
+        return export::jobs(request).await;
+    }
+    let filter = request.filter()?;
+    page(&request, &filter).await
+}
+
+async fn page(request: &Request, filter: &Filter) -> Answer {
+    let page = request.job_page(filter, cursor(request)?, limit(request)?).await?;
+    let jobs: Vec<_> = page.jobs.iter().map(|job| document::document(request, job)).collect();
+    let id = |id: Option<JobId>| id.map_or("null".to_owned(), |id| format!("\"{id}\""));
+    Ok(json(format!(
+        "{{\"jobs\":[{}],\"next\":{},\"previous\":{}}}",
+        jobs.join(","),
+        id(page.next),
+        id(page.previous)
+    )))
+}
+
+pub(crate) async fn job(request: Request) -> Answer {
+    let job = request.job(request.id("job")?).await?;
+    let mut response = json(document::document(&request, &job));
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", job.version)) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+pub(crate) async fn runs(request: Request) -> Answer {
+    let job = request.job(request.id("job")?).await?;
+    of(&value!({ "runs": request.ratchet().jobs().attempts(job.id).await? }))
+}
+
+pub(crate) async fn log(request: Request) -> Answer {
+    let job = request.job(request.id("job")?).await?;
+    if !request.access.sees_arguments() {
+        return Err(Problem::new("denied", "your access does not include log lines"));
+    }
+    of(&value!({ "lines": request.ratchet().jobs().logs(job.id).await? }))
+}
+
+pub(crate) async fn explain(request: Request) -> Answer {
+    let job = request.job(request.id("job")?).await?;
+    let explanation = request.ratchet().jobs().explain(job.id).await?;
+    let text = explanation.as_ref().map(ToString::to_string);
+    of(&value!({ "state": job.state, "explanation": explanation, "text": text }))
+}
+
+pub(crate) async fn failures(request: Request) -> Answer {
+    /// How many failed jobs are read.
+    const READ: u32 = 10_000;
+    let found = request.failures(&request.filter()?, READ).await?;
+    let most = limit(&request)? as usize;
+    let groups: Vec<_> = found.groups.iter().take(most).collect();
+    of(&value!({ "groups": groups, "jobs": found.jobs, "complete": found.complete }))
+}
+
+pub(crate) async fn failure_group(request: Request) -> Answer {
+    let mut filter = request.filter()?;
+    filter.states = vec![JobState::Failed];
+    page(&request, &filter).await
+}
+
+pub(crate) async fn queues(request: Request) -> Answer {
+    of(&value!({ "queues": request.overview().await?.queues }))
+}
+
+pub(crate) async fn queue(request: Request) -> Answer {
+    let name = request.scoped_queue(request.wanted("name")?)?;
+    let overview = request.overview().await?;
+    let found = overview.queues.iter().find(|queue| queue.queue == name);
+    let missing = || Problem::not_found(format!("there is no queue `{}`", brief(name, 80)));
+    of(found.ok_or_else(missing)?)
+}
+
+pub(crate) async fn breakers(request: Request) -> Answer {
+    request.sees_everything("breakers")?;
+    of(&value!({ "breakers": request.ratchet().breakers().list().await? }))
+}
+
+pub(crate) async fn breaker(request: Request) -> Answer {
+    request.sees_everything("breakers")?;
+    let service = request.wanted("service")?;
+    let found = request.ratchet().breakers().get(service).await?;
+    let missing = || Problem::not_found(format!("there is no breaker `{}`", brief(service, 80)));
+    of(&found.ok_or_else(missing)?)
+}
+
+/// Returns a schedule without the arguments of its job, which may be secret.
+fn schedule(view: &ratchet_core::ScheduleView) -> serde_json::Value {
+    let mut value = value!(view);
+    if let Some(spec) = value.pointer_mut("/schedule/spec").and_then(|spec| spec.as_object_mut()) {
+        strip(spec);
+    }
+    value
+}
+
+fn strip(spec: &mut serde_json::Map<String, serde_json::Value>) {
+    spec.remove("payload");
+    for value in spec.values_mut().filter_map(|value| value.as_object_mut()) {
+        strip(value);
+    }
+}
+
+pub(crate) async fn schedules(request: Request) -> Answer {
+    let schedules: Vec<_> = request.schedules().await?.iter().map(schedule).collect();
+    of(&value!({ "schedules": schedules }))
+}
+
+pub(crate) async fn next(request: Request) -> Answer {
+    let view = request.schedule(request.wanted("name")?).await?;
+    let count = match request.query.get("count") {
+        "" => 10,
+        text => text.parse().ok().filter(|count| (1..=100).contains(count)).ok_or_else(|| {
+            Problem::bad(format!("`count` must be from 1 to 100, not `{}`", brief(text, 40)))
+        })?,
+    };
+    let times = request.ratchet().schedules().preview(&view.schedule, count)?;
+    let times: Vec<_> =
+        times.iter().map(|at| value!({ "utc": at.timestamp(), "local": at.to_string() })).collect();
+    of(&value!({ "times": times }))
+}
+
+pub(crate) async fn flows(request: Request) -> Answer {
+    let mut filter = GroupFilter::any();
+    let name = request.query.get("name");
+    filter.name = (!name.is_empty()).then(|| name.to_owned());
+    let after: Option<GroupId> = match request.query.get("after") {
+        "" => None,
+        text => Some(read_id(text, "chain, batch or workflow")?),
+    };
+    let most = limit(&request)?;
+    let groups = request.groups(&filter, after, most).await?;
+    let next = groups.last().filter(|_| groups.len() == most as usize).map(|group| group.id);
+    of(&value!({ "flows": groups, "next": next }))
+}
+
+pub(crate) async fn flow(request: Request) -> Answer {
+    let group = request.group(request.id("chain, batch or workflow")?).await?;
+    let handle = request.ratchet().group(group.id);
+    if group.counts.total > graph::SMALL {
+        let members = handle.members(None, 1000).await?;
+        return of(&value!({ "group": group, "members": members, "complete": false }));
+    }
+    let view = handle.view().await?;
+    let mut value = value!(view);
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("complete".to_owned(), true.into());
+    }
+    of(&value)
+}
+
+pub(crate) async fn drawing(request: Request) -> Answer {
+    let group = request.group(request.id("chain, batch or workflow")?).await?;
+    let handle = request.ratchet().group(group.id);
+    let (content_type, text) = match request.query.get("as") {
+        "dot" => ("text/vnd.graphviz; charset=utf-8", handle.to_dot().await?),
+        "svg" => ("image/svg+xml", handle.to_svg().await?),
+        "" | "text" => ("text/plain; charset=utf-8", handle.to_text().await?),
+        other => {
+            let other = brief(other, 40);
+            return Err(Problem::bad(format!("`as` must be dot, svg or text, not `{other}`")));
+        }
+    };
+    Ok(response(StatusCode::OK, content_type, text))
+}
+
+pub(crate) async fn nodes(request: Request) -> Answer {
+    request.sees_everything("nodes")?;
+    of(&value!({ "nodes": request.ratchet().nodes().list().await? }))
+}
+
+pub(crate) async fn alerts(request: Request) -> Answer {
+    of(&value!({ "alerts": request.alerts(limit(&request)?).await? }))
+}
+
+pub(crate) async fn rejects(request: Request) -> Answer {
+    request.sees_everything("rejected items")?;
+    let mut filter = RejectFilter::any();
+    let name = request.query.get("name");
+    filter.job_name = (!name.is_empty()).then(|| name.to_owned());
+    of(&value!({ "groups": request.ratchet().rejects().groups(&filter).await? }))
+}
+
+pub(crate) async fn pipeline(request: Request) -> Answer {
+    request.sees_everything("pipelines")?;
+    of(&request.ratchet().pipeline(request.wanted("name")?).stats().await?)
+}
+
+pub(crate) async fn unreadable(request: Request) -> Answer {
+    request.sees_everything("unreadable rows")?;
+    of(&value!({ "jobs": request.ratchet().store().unreadable(limit(&request)?).await? }))
+}
+
+pub(crate) async fn doctor(request: Request) -> Answer {
+    request.sees_everything("the checks of the doctor")?;
+    of(&value!({ "findings": request.ratchet().diagnose().await?, "checks": ratchet_core::CHECKS }))
+}

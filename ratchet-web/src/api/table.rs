@@ -1,0 +1,73 @@
+//! [`READS`]: every query of the API, as data. The routes and the `OpenAPI` document come from it.
+
+use super::read;
+use crate::route::Handler;
+
+/// A query of the API.
+pub(crate) struct Read {
+    pub(crate) path: &'static str,
+    /// The verb of `ratchet_core::VERBS`.
+    pub(crate) verb: &'static str,
+    pub(crate) summary: &'static str,
+    /// The names of its query parameters, see [`PARAMETERS`].
+    pub(crate) query: &'static [&'static str],
+    /// The name of the schema of its answer.
+    pub(crate) schema: &'static str,
+    pub(crate) handler: Handler,
+}
+
+/// Every query parameter with its description.
+pub(crate) const PARAMETERS: [(&str, &str); 9] = [
+    (
+        "filter",
+        "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
+    ),
+    ("limit", "The maximum number of rows, from 1 to 1000; 100 if it is not given"),
+    ("after", "Continue behind this id: the `next` of the previous page"),
+    ("before", "The page in front of this job: the `previous` of the page"),
+    ("name", "The name of the object"),
+    ("service", "The name of the service"),
+    ("count", "The number of times, from 1 to 100; 10 if it is not given"),
+    ("format", "`csv` or `ndjson`, instead of the header `Accept`"),
+    ("as", "`json`, `dot`, `svg` or `text`; `json` if it is not given"),
+];
+
+macro_rules! reads {
+    ($($path:literal $verb:literal $summary:literal [$($query:literal)*] $schema:literal $handler:path;)*) => {
+        [$(Read {
+            path: $path,
+            verb: $verb,
+            summary: $summary,
+            query: &[$($query),*],
+            schema: $schema,
+            handler: |request| Box::pin($handler(request)),
+        }),*]
+    };
+}
+
+/// Every query.
+pub(crate) static READS: [Read; 23] = reads! {
+    "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
+    "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
+    "/api/v1/jobs/{job}" "jobs.show" "Shows a job. The header `ETag` has its version" [] "Job" read::job;
+    "/api/v1/jobs/{job}/runs" "jobs.runs" "Lists the runs of a job, oldest first" [] "Runs" read::runs;
+    "/api/v1/jobs/{job}/log" "jobs.log" "Lists the log lines of a job, oldest first" [] "Log" read::log;
+    "/api/v1/jobs/{job}/explain" "jobs.explain" "Explains why a job is not running" [] "Explanation" read::explain;
+    "/api/v1/failures" "failures.list" "Groups failed jobs by name and error" ["filter" "limit"] "Failures" read::failures;
+    "/api/v1/queues" "queues.list" "Lists queues" [] "Queues" read::queues;
+    "/api/v1/queue" "queues.show" "Shows a queue" ["name"] "Queue" read::queue;
+    "/api/v1/breakers" "breakers.list" "Lists circuit breakers" [] "Breakers" read::breakers;
+    "/api/v1/breaker" "breakers.show" "Shows a circuit breaker" ["service"] "Breaker" read::breaker;
+    "/api/v1/schedules" "schedules.list" "Lists schedules" [] "Schedules" read::schedules;
+    "/api/v1/schedules/next" "schedules.next" "Lists the next times of a schedule" ["name" "count"] "Times" read::next;
+    "/api/v1/flows" "flows.list" "Lists chains, batches and workflows, newest first" ["name" "limit" "after"] "Flows" read::flows;
+    "/api/v1/flows/{flow}" "flows.show" "Shows a chain, batch or workflow with its members" [] "Flow" read::flow;
+    "/api/v1/flows/{flow}/drawing" "flows.draw" "Draws a chain, batch or workflow" ["as"] "Text" read::drawing;
+    "/api/v1/nodes" "nodes.list" "Lists worker processes" [] "Nodes" read::nodes;
+    "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;
+    "/api/v1/rejects" "rejects.list" "Lists rejected items, grouped by job and error" ["name"] "Rejects" read::rejects;
+    "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;
+    "/api/v1/unreadable" "unreadable.list" "Lists jobs whose rows cannot be read" ["limit"] "Unreadable" read::unreadable;
+    "/api/v1/doctor" "doctor" "Looks for known problems" [] "Doctor" read::doctor;
+    "/api/v1/failures/group" "failures.show" "Lists the newest jobs of one group" ["filter" "limit" "after"] "JobPage" read::failure_group;
+};

@@ -1,0 +1,141 @@
+//! Alerts, rejected items, pipelines and unreadable rows.
+
+use maud::html;
+use ratchet_store::model::RejectFilter;
+
+use super::{action_buttons, commands};
+use crate::act::{self, Target};
+use crate::request::{Answer, Request};
+use crate::text::{brief, count, duration, shell};
+use crate::views::{Page, Table, card, definition, empty, hint, id, job_link, text, time};
+
+/// The number of rows of a page.
+const SIZE: u32 = 100;
+
+pub(crate) async fn alerts(request: Request) -> Answer {
+    let alerts = request.alerts(SIZE).await?;
+    let mut table =
+        Table::new("Alerts", &["alert", "job", "#suppressed since", "recorded", "first job"]);
+    for alert in &alerts {
+        let link = request.root.with(
+            "failures/group",
+            &[("name", &alert.job_name), ("fingerprint", &alert.fingerprint)],
+        );
+        table.row([
+            html! { span.err { (text(&alert.message, 120)) } },
+            html! { a href=(link) { (text(&alert.job_name, 60)) } },
+            html! { (count(alert.suppressed)) },
+            time(alert.at, request.now),
+            job_link(&request.root, alert.job_id),
+        ]);
+    }
+    let content = html! {
+        (card("alerts", "Alerts", format!("the newest {SIZE}"), table.or(empty(
+            "No alert was recorded.",
+            "An alert is recorded when a job fails permanently: one per job, error and time window.",
+        ))))
+        (commands(&request, &["alerts list".to_owned()]))
+    };
+    Page::new("alerts", "Alerts", content).answer(&request).await
+}
+
+pub(crate) async fn rejects(request: Request) -> Answer {
+    request.sees_everything("rejected items")?;
+    let name = request.query.get("name");
+    let mut filter = RejectFilter::any();
+    filter.job_name = (!name.is_empty()).then(|| name.to_owned());
+    let groups = request.ratchet().rejects().groups(&filter).await?;
+    let mut table =
+        Table::new("Rejected items", &["job", "error", "#items", "latest", "fingerprint"]);
+    for group in &groups {
+        table.row([
+            html! { a href=(request.root.with("rejects", &[("name", &group.job_name)])) { (text(&group.job_name, 60)) } },
+            text(&group.error_type, 60),
+            html! { (count(group.count)) },
+            time(group.latest, request.now),
+            html! { code { (text(&group.fingerprint, 12)) } },
+        ]);
+    }
+    let items = if name.is_empty() {
+        Vec::new()
+    } else {
+        request.ratchet().rejects().list(&filter, None, SIZE).await?
+    };
+    let mut rows = Table::new("Items", &["#index", "error", "rejected", "job", "item"]);
+    for reject in &items {
+        let payload = reject.item.payload.as_deref().filter(|_| request.access.sees_arguments());
+        rows.row([
+            html! { (reject.item.index) },
+            html! { span.err { (text(&reject.item.error_type, 40)) ": " (text(&reject.item.message, 120)) } },
+            time(reject.at, request.now),
+            job_link(&request.root, reject.job),
+            payload.map_or_else(Table::none, |payload| html! { code { (text(payload, 120)) } }),
+        ]);
+    }
+    let content = html! {
+        (card("rejects", "Grouped by job and error", "", table.or(empty(
+            "No job has rejected an item.",
+            html! { "A job that processes many items rejects one with " code { "ctx.reject_item(…)" } " and continues." },
+        ))))
+        @if !rows.is_empty() { (card("items", "Items", format!("the first {SIZE}"), rows.html())) }
+        (commands(&request, &["rejects list".to_owned()]))
+    };
+    Page::new("rejects", "Rejected items", content).answer(&request).await
+}
+
+pub(crate) async fn pipelines(request: Request) -> Answer {
+    request.sees_everything("pipelines")?;
+    let name = request.query.get("name");
+    let result = if name.is_empty() {
+        html! { (hint("Pipelines are not listed, because any name is one. Write the name of yours.")) }
+    } else {
+        let stats = request.ratchet().pipeline(name).stats().await?;
+        card(
+            "pipeline",
+            &brief(name, 80),
+            "",
+            definition([
+                ("waiting", Some(html! { (count(stats.backlog)) })),
+                ("oldest", Some(html! { (duration(stats.lag)) })),
+                ("finished", Some(html! { (count(stats.finished)) })),
+                ("repeats", Some(html! { (count(stats.repeats)) })),
+            ]),
+        )
+    };
+    let content = html! {
+        form.filter action=(request.root.to("pipelines")) method="get" role="search" {
+            label.hidden for="filter" { "Name of the pipeline" }
+            input #filter name="name" type="search" value=(name) placeholder="name of the pipeline" autocomplete="off";
+            button.btn type="submit" { "Show" }
+        }
+        (result)
+        (commands(&request, &[format!("pipelines show {}", if name.is_empty() { "NAME".to_owned() } else { shell(name) })]))
+    };
+    Page::new("pipelines", "Pipelines", content).answer(&request).await
+}
+
+pub(crate) async fn unreadable(request: Request) -> Answer {
+    request.sees_everything("unreadable rows")?;
+    let rows = request.ratchet().store().unreadable(SIZE).await?;
+    let mut table =
+        Table::new("Unreadable jobs", &["job", "queue", "column", "why", "id", "actions"]);
+    for row in &rows {
+        let job = row.id.to_string();
+        table.row([
+            row.name.as_ref().map_or_else(Table::none, |name| text(name, 60)),
+            row.queue.as_ref().map_or_else(Table::none, |queue| text(queue, 40)),
+            html! { code { (text(&row.column, 40)) } },
+            text(&row.why, 160),
+            id(&job),
+            html! { span.row-actions { (action_buttons(&request, act::of_target(Target::Row), &[("job", &job)])) } },
+        ]);
+    }
+    let content = html! {
+        (card("unreadable", "Unreadable jobs", "set aside, so that they block no other job", table.or(empty(
+            "Every job that was read so far can be read.",
+            "A job appears here if its row is damaged or was written by a newer version.",
+        ))))
+        (commands(&request, &["unreadable list".to_owned()]))
+    };
+    Page::new("unreadable", "Unreadable jobs", content).answer(&request).await
+}

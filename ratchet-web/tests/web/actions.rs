@@ -1,0 +1,186 @@
+//! Actions: confirmed on a page, then carried out, then reported.
+
+use ratchet_core::{JobState, VERBS};
+use ratchet_web::Access;
+
+use crate::html;
+use crate::shop::Shop;
+use crate::site::Site;
+
+async fn site() -> (Shop, Site) {
+    let shop = Shop::open().await;
+    let site = Site::new(shop.ratchet(), Access::admin("ada"));
+    (shop, site)
+}
+
+async fn state(shop: &Shop, id: ratchet_core::JobId) -> JobState {
+    shop.ratchet().jobs().get(id).await.expect("reads").expect("exists").state
+}
+
+#[tokio::test]
+async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
+    let (shop, site) = site().await;
+    let mut pages = vec![
+        "/failures".to_owned(),
+        "/queue?name=payments".to_owned(),
+        "/queue?name=imports".to_owned(),
+        "/breakers".to_owned(),
+        "/schedule?name=nightly".to_owned(),
+        "/enqueue".to_owned(),
+    ];
+    let open = shop.ratchet().batch("open").jobs([crate::shop::ImportLine { line: 1 }]).await;
+    pages.push(format!("/flows/{}", open.expect("submits").id()));
+    let page = ratchet_core::PageRequest { before: None, limit: 1000 };
+    let jobs = shop.ratchet().jobs().list(&ratchet_core::Filter::any(), page).await.expect("lists");
+    pages.extend(jobs.jobs.iter().map(|job| format!("/jobs/{}", job.id)));
+    let mut found = String::new();
+    for path in &pages {
+        found += &site.get(path).await.body;
+    }
+    shop.ratchet().schedules().pause("nightly").await.expect("pauses");
+    shop.ratchet().breakers().close("payment-gateway").await.expect("closes");
+    let mut settings = ratchet_core::BreakerSettings::default();
+    settings.window = 7;
+    shop.ratchet().breakers().set("payment-gateway", settings).await.expect("sets");
+    for path in ["/schedule?name=nightly", "/breakers"] {
+        found += &site.get(path).await.body;
+    }
+    // The memory store has no unreadable rows, so that their controls do not appear.
+    let without_target = ["unreadable.drop", "unreadable.repair"];
+    for verb in VERBS.iter().filter(|verb| verb.changes && !without_target.contains(&verb.name)) {
+        let control = |end| found.contains(&format!("act/{}{end}", verb.name));
+        assert!(control("?") || control("\""), "no control for {}", verb.name);
+    }
+}
+
+#[tokio::test]
+async fn o_02_an_action_is_confirmed_in_words_then_done_then_reported() {
+    let (shop, site) = site().await;
+    let ask = format!("/act/jobs.retry?job={}", shop.failed);
+    let page = site.get(&ask).await;
+    assert_eq!(page.status, 200);
+    html::check(&ask, &page.body);
+    assert!(page.body.contains("runs again from the start"), "{}", page.body);
+    assert!(page.body.contains(&format!("ratchet jobs retry {}", shop.failed)));
+    assert_eq!(state(&shop, shop.failed).await, JobState::Failed, "asking changes nothing");
+
+    let fields = html::tags(&page.body);
+    let hidden: Vec<_> = fields.iter().filter(|tag| tag.get("type") == Some("hidden")).collect();
+    let mut form: Vec<_> = hidden
+        .iter()
+        .map(|tag| (tag.get("name").expect("a name"), tag.get("value").expect("a value")))
+        .collect();
+    form.push(("reason", "the gateway is back"));
+    let done = site.post("/act/jobs.retry", &form).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    let location = done.header(axum::http::header::LOCATION);
+    assert_eq!(location, format!("../jobs/{}?done=jobs.retry", shop.failed));
+    assert_eq!(state(&shop, shop.failed).await, JobState::Pending);
+    let result = site.get(location.trim_start_matches("..")).await;
+    assert!(result.body.contains("The job is pending again."));
+
+    // The form is sent a second time: the job has moved since, so that nothing happens.
+    let stale = site.post("/act/jobs.retry", &form).await;
+    assert_eq!(stale.status, 412);
+    assert!(stale.body.contains("it is pending now"), "{}", stale.body);
+}
+
+#[tokio::test]
+async fn every_action_on_a_job_changes_it() {
+    let (shop, site) = site().await;
+    let id = shop.waiting.to_string();
+    for (verb, expected) in [
+        ("jobs.pause", JobState::Paused),
+        ("jobs.resume", JobState::Pending),
+        ("jobs.reschedule", JobState::Pending),
+        ("jobs.cancel", JobState::Canceled),
+    ] {
+        let reply = site.post(&format!("/act/{verb}"), &[("job", &id), ("due", "now")]).await;
+        assert_eq!(reply.status, 303, "{verb}: {}", reply.body);
+        assert_eq!(state(&shop, shop.waiting).await, expected, "{verb}");
+    }
+    let reply = site.post("/act/jobs.pause", &[("job", &id)]).await;
+    assert_eq!(reply.status, 409, "{}", reply.body);
+}
+
+#[tokio::test]
+async fn queues_breakers_and_schedules_are_changed() {
+    let (shop, site) = site().await;
+    let ratchet = shop.ratchet();
+    let queue = |name: &'static str| async move {
+        let queues = ratchet.queues().list().await.expect("lists");
+        queues.into_iter().find(|record| record.queue == name)
+    };
+    let limits = [("queue", "payments"), ("concurrency", "7"), ("rate", "5/10s")];
+    let ask = site.get("/act/queues.limit?queue=payments&concurrency=7&rate=5%2F10s").await;
+    assert!(ask.body.contains("7 at once, 5 per 10 s"), "{}", ask.body);
+    assert!(ask.body.contains("--concurrency 7 --rate 5/10s"), "{}", ask.body);
+    assert_eq!(site.post("/act/queues.limit", &limits).await.status, 303);
+    assert_eq!(queue("payments").await.expect("limited").rules.limits.concurrency, Some(7));
+    assert_eq!(site.post("/act/queues.reset", &[("queue", "payments")]).await.status, 303);
+    assert!(queue("payments").await.is_none());
+    assert_eq!(site.post("/act/queues.resume", &[("queue", "imports")]).await.status, 303);
+    assert!(queue("imports").await.is_none_or(|record| !record.rules.paused));
+    let wrong = site.post("/act/queues.limit", &[("queue", "mail"), ("rate", "soon")]).await;
+    assert_eq!(wrong.status, 422);
+
+    assert_eq!(
+        site.post("/act/breakers.close", &[("service", "payment-gateway")]).await.status,
+        303
+    );
+    let breaker = ratchet.breakers().get("payment-gateway").await.expect("reads").expect("exists");
+    assert_eq!(breaker.state, ratchet_core::BreakerState::Closed);
+
+    assert_eq!(site.post("/act/schedules.pause", &[("schedule", "nightly")]).await.status, 303);
+    assert!(
+        ratchet.schedules().get("nightly").await.expect("reads").expect("exists").schedule.paused
+    );
+    let run = site.post("/act/schedules.run", &[("schedule", "nightly")]).await;
+    assert!(run.header(axum::http::header::LOCATION).starts_with("../jobs/"));
+    assert_eq!(site.post("/act/schedules.remove", &[("schedule", "nightly")]).await.status, 303);
+    assert!(ratchet.schedules().get("nightly").await.expect("reads").is_none());
+}
+
+#[tokio::test]
+async fn failed_jobs_are_retried_a_few_first() {
+    let (shop, site) = site().await;
+    let failed =
+        || async { shop.ratchet().jobs().counts().await.expect("counts").state(JobState::Failed) };
+    let before = failed().await;
+    assert!(before >= 3, "{before}");
+    let reply = site.post("/act/failures.redrive", &[("limit", "1")]).await;
+    let location = reply.header(axum::http::header::LOCATION).to_owned();
+    assert_eq!(failed().await, before - 1, "{}", reply.body);
+    let page = site.get(location.trim_start_matches("..")).await;
+    assert!(page.body.contains("1 job retried."), "{location}");
+}
+
+#[tokio::test]
+async fn a_typed_form_enqueues_a_job() {
+    let (shop, site) = site().await;
+    let page = site.get("/act/jobs.enqueue?name=shop.charge").await;
+    assert!(page.body.contains("name=\"arg.card\" type=\"password\""), "{}", page.body);
+    let form = [
+        ("name", "shop.charge"),
+        ("arg.order", "18446744073709551615"),
+        ("arg.cents", "5"),
+        ("arg.card", "42"),
+    ];
+    let reply = site.post("/act/jobs.enqueue", &form).await;
+    let location = reply.header(axum::http::header::LOCATION).to_owned();
+    assert_eq!(reply.status, 303, "{}", reply.body);
+    let job = site.get(location.trim_start_matches("..")).await;
+    assert!(job.body.contains("18446744073709551615"), "a number beyond 2^53 is exact");
+    assert!(job.body.contains("The job is enqueued."));
+    let wrong =
+        site.post("/act/jobs.enqueue", &[("name", "shop.charge"), ("arg.order", "many")]).await;
+    assert_eq!(wrong.status, 422, "{}", wrong.body);
+    assert_eq!(shop.ratchet().definitions().len(), 7);
+}
+
+#[tokio::test]
+async fn a_page_says_only_what_an_action_has_done() {
+    let (_shop, site) = site().await;
+    let page = site.get("/jobs?done=%3Cb%3Eyou+won%3C%2Fb%3E&jobs=x").await;
+    assert!(!page.body.contains("you won"));
+}

@@ -1,0 +1,12 @@
+//! The dashboard on a shop with jobs in every state.
+
+mod access;
+mod actions;
+mod api;
+mod contrast;
+mod crawl;
+mod hostile;
+mod html;
+mod shop;
+mod site;
+mod smoke;

@@ -1,0 +1,167 @@
+//! A shop with jobs in every state, on a memory store and in virtual time.
+
+use std::time::Duration;
+
+use ratchet::prelude::*;
+use ratchet::testing::Sandbox;
+use ratchet_core::{GroupId, JobId, QueueLimits, Workflow};
+use ratchet_store::model::{KnownJobs, NodeId, NodeInfo};
+
+#[derive(Debug, thiserror::Error)]
+#[error("the gateway did not answer: connect timeout {host}, attempt {attempt}")]
+pub(crate) struct NoAnswer {
+    host: &'static str,
+    attempt: u32,
+}
+
+/// Charges an order.
+#[job(name = "shop.charge", queue = "payments", max_retries = 2)]
+#[circuit_breaker(service = "payment-gateway", min_calls = 3, window = 20)]
+pub(crate) async fn charge(
+    order: u64,
+    cents: u32,
+    #[job(secret)] card: String,
+) -> Result<String, NoAnswer> {
+    if order >= 900 {
+        let attempt = u32::try_from(order - 899).unwrap_or_default();
+        return Err(NoAnswer { host: "10.0.4.7:443", attempt });
+    }
+    Ok(format!("{cents} cents from a card of {} digits", card.len()))
+}
+
+/// Sends a message to a customer.
+#[job(name = "shop.send_email", queue = "mail", max_retries = 5, business_key = "mail-{to}")]
+pub(crate) async fn send_email(
+    to: String,
+    subject: String,
+    #[inject] ctx: JobContext,
+) -> Result<(), JobError> {
+    ctx.info(format!("connecting to mail.example for {to}"));
+    if subject.contains("bounce") {
+        ctx.warn("450 mailbox busy".to_owned());
+        return Err(JobError::from(std::io::Error::other("450 mailbox busy")));
+    }
+    Ok(())
+}
+
+/// Imports one line of a file.
+#[job(name = "shop.import_line", queue = "imports")]
+pub(crate) async fn import_line(line: u32) -> u32 {
+    line
+}
+
+#[job(name = "shop.reserve", queue = "orders")]
+pub(crate) async fn reserve(order: u64) -> u64 {
+    order
+}
+
+#[job(name = "shop.pack", queue = "orders", max_retries = 0)]
+pub(crate) async fn pack(#[input] order: u64) -> Result<u64, JobError> {
+    if order == 13 { Err(fatal("the box is gone").into()) } else { Ok(order) }
+}
+
+#[job(name = "shop.ship", queue = "orders")]
+pub(crate) async fn ship(#[input] order: u64) {
+    let _ = order;
+}
+
+/// Writes the report of the night.
+#[job(name = "shop.report", queue = "reports", cron = "30 2 * * *", tz = "Europe/Berlin")]
+pub(crate) async fn report() {}
+
+/// The shop and some of its objects.
+pub(crate) struct Shop {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) succeeded: JobId,
+    pub(crate) failed: JobId,
+    pub(crate) waiting: JobId,
+    pub(crate) retrying: JobId,
+    pub(crate) workflow: GroupId,
+    pub(crate) batch: GroupId,
+}
+
+impl Shop {
+    pub(crate) fn ratchet(&self) -> &Ratchet {
+        self.sandbox.ratchet()
+    }
+
+    /// Opens the shop: some jobs have run, others wait for every reason there is.
+    pub(crate) async fn open() -> Self {
+        let sandbox = Sandbox::builder().build().await.expect("builds");
+        let ratchet = sandbox.ratchet();
+        let charge = |order: u64| Charge { order, cents: 4200, card: "4111111111111111".into() };
+        let succeeded = sandbox.enqueue(charge(1)).tag("web").await.expect("enqueues").id();
+        for order in 2..20 {
+            sandbox.enqueue(charge(order)).tenant("acme").await.expect("enqueues");
+        }
+        let good = ratchet.workflow("order-7");
+        let workflow = submit(good, 7).await;
+        submit(ratchet.workflow("order-13"), 13).await;
+        let lines = (0..250).map(|line| ImportLine { line });
+        let batch = ratchet.batch("import").jobs(lines).await.expect("submits").id();
+        sandbox.drain().await.expect("drains");
+        sandbox.advance(Duration::from_mins(5));
+        let failed =
+            sandbox.enqueue(charge(901)).business_key("order-901").await.expect("enqueues").id();
+        sandbox.drain_for(Duration::from_mins(10)).await.expect("drains");
+        for order in 902..905 {
+            sandbox.enqueue(charge(order)).await.expect("enqueues");
+        }
+        sandbox.drain_for(Duration::from_mins(10)).await.expect("drains");
+        let mail = |to: &str, subject: &str| SendEmail { to: to.into(), subject: subject.into() };
+        let retrying =
+            sandbox.enqueue(mail("ada@example.com", "bounce")).await.expect("enqueues").id();
+        sandbox.run_next().await.expect("runs");
+        let waiting =
+            sandbox.enqueue(mail("eve@example.com", "hello")).delay(Duration::from_hours(1)).await;
+        let waiting = waiting.expect("enqueues").id();
+        sandbox.advance(Duration::from_secs(30));
+        for order in 30..36 {
+            sandbox.enqueue(charge(order)).await.expect("enqueues");
+        }
+        sandbox.enqueue(ImportLine { line: 7 }).await.expect("enqueues");
+        let held = sandbox.enqueue(Reserve { order: 99 }).await.expect("enqueues").id();
+        ratchet.jobs().pause(held).await.expect("pauses");
+        let gone = sandbox.enqueue(Reserve { order: 100 }).await.expect("enqueues").id();
+        ratchet.jobs().cancel(gone).await.expect("cancels");
+        ratchet.queues().pause("imports").await.expect("pauses");
+        let mut few = QueueLimits::default();
+        few.concurrency = Some(5);
+        ratchet.queues().limit("payments", few).await.expect("limits");
+        ratchet
+            .breakers()
+            .open("payment-gateway", Some(Duration::from_secs(90)))
+            .await
+            .expect("opens");
+        let schedule = ratchet.schedules().declare("nightly", "30 2 * * *", Report {});
+        schedule.zone("Europe/Berlin").await.expect("declares");
+        for host in ["worker-a", "worker-b"] {
+            join(ratchet, host).await;
+        }
+        Self { sandbox, succeeded, failed, waiting, retrying, workflow, batch }
+    }
+}
+
+async fn submit(mut order: Workflow<'_>, id: u64) -> GroupId {
+    let reserve = order.first("reserve", Reserve { order: id });
+    let pack = order.step("pack", Pack {}, |step| step.after(&reserve));
+    order.step("ship", Ship {}, |step| step.after(&pack));
+    order.await.expect("submits").id()
+}
+
+/// Registers a worker of the shop that serves every queue but `imports`.
+async fn join(ratchet: &Ratchet, host: &str) {
+    let id = NodeId::from_uuid(uuid::Uuid::from_u128(
+        host.len() as u128 + u128::from(host.as_bytes()[7]),
+    ));
+    let mut node = NodeInfo::new(id);
+    node.host = host.to_owned();
+    node.pid = 4711;
+    node.binary_version = "2026.11.16".to_owned();
+    node.declarations.program = "shop".to_owned();
+    node.queues = ["payments", "mail", "orders", "reports"].map(str::to_owned).into();
+    let known =
+        ratchet.definitions().iter().map(|job| (job.name.to_owned(), job.version)).collect();
+    node.known = KnownJobs(known).into();
+    ratchet.store().join(node, Duration::from_hours(24)).await.expect("joins");
+}
