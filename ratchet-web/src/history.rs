@@ -1,13 +1,164 @@
-//! The charts of the overview and of queues, from the history that the store keeps.
-//!
-//! This is the only place that reads the history. It has no source yet, so that no chart is shown.
+//! Charts from the history that the store keeps. This is the only place that reads it.
 
-use crate::charts::lines::Chart;
+use std::time::Duration;
+
+use ratchet_core::{StatsPoint, StatsSeries};
+
+use crate::charts::lines::{Chart, Line, Mark, Point};
 use crate::problem::Problem;
 use crate::request::Request;
+use crate::text::{brief, count, duration, read_duration};
 
-/// Returns the charts of the whole cluster. Empty if there is no history.
-#[allow(clippy::unused_async)] // reads the store once it keeps a history
-pub(crate) async fn charts(_: &Request) -> Result<Vec<Chart>, Problem> {
-    Ok(Vec::new())
+/// The spans that a page offers.
+pub(crate) const SPANS: [(&str, &str); 5] =
+    [("1h", "1 hour"), ("6h", "6 hours"), ("24h", "1 day"), ("7d", "1 week"), ("90d", "90 days")];
+
+/// What is read: a span, and perhaps one queue or job.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    pub(crate) last: Option<Duration>,
+    pub(crate) queue: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+impl Wanted {
+    /// Reads what the address of a page or query wants.
+    pub(crate) fn of(request: &Request) -> Result<Self, Problem> {
+        let field = |name| Some(request.query.get(name)).filter(|text| !text.is_empty());
+        let last = field("last").map(|text| {
+            // Days are not a unit of other durations, because a day can have 23 hours.
+            let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+            match days {
+                Some(days) => Ok(Duration::from_hours(24 * u64::from(days.min(3660)))),
+                None => read_duration(text).map_err(Problem::bad),
+            }
+        });
+        Ok(Self {
+            last: last.transpose()?,
+            queue: field("queue").map(str::to_owned),
+            name: field("name").map(str::to_owned),
+        })
+    }
+}
+
+/// Reads a part of the history. The scope of the request must allow it.
+pub(crate) async fn read(request: &Request, wanted: &Wanted) -> Result<StatsSeries, Problem> {
+    match &wanted.queue {
+        Some(queue) => {
+            request.scoped_queue(queue)?;
+        }
+        None => request.sees_everything("the history of all queues")?,
+    }
+    let mut stats = request.ratchet().stats();
+    if let Some(last) = wanted.last {
+        stats = stats.last(last);
+    }
+    if let Some(queue) = &wanted.queue {
+        stats = stats.queue(queue);
+    }
+    if let Some(name) = &wanted.name {
+        stats = stats.name(name);
+    }
+    Ok(stats.points().await?)
+}
+
+/// Returns the charts of the whole cluster over a day. Empty if there is no history, or if the request sees a part of
+/// the cluster.
+pub(crate) async fn charts(request: &Request) -> Result<Vec<Chart>, Problem> {
+    if !request.access.scope().is_everything() {
+        return Ok(Vec::new());
+    }
+    Ok(draw(&read(request, &Wanted::default()).await?))
+}
+
+/// Returns the charts of a queue over a day. Empty if there is no history.
+pub(crate) async fn queue_charts(request: &Request, queue: &str) -> Result<Vec<Chart>, Problem> {
+    let wanted = Wanted { queue: Some(queue.to_owned()), ..Wanted::default() };
+    Ok(draw(&read(request, &wanted).await?))
+}
+
+/// Returns the charts of a series. Empty if nothing was recorded.
+pub(crate) fn draw(series: &StatsSeries) -> Vec<Chart> {
+    let is_empty = |point: &StatsPoint| {
+        point.gauges.is_none() && point.counts.values().iter().all(|count| *count == 0)
+    };
+    if series.points.iter().all(is_empty) {
+        return Vec::new();
+    }
+    let marks: Vec<_> = series
+        .deploys
+        .iter()
+        .map(|deploy| Mark {
+            at: deploy.at,
+            label: format!("{} {}", brief(&deploy.program, 40), brief(&deploy.binary_version, 40)),
+        })
+        .collect();
+    let line = |name, class, value: &dyn Fn(&StatsPoint) -> Option<f64>| Line {
+        name,
+        class,
+        points: series
+            .points
+            .iter()
+            .map(|point| Point { at: point.at, value: value(point) })
+            .collect(),
+    };
+    let minutes = series.tier.slot_length().as_secs_f64() / 60.0;
+    #[allow(clippy::cast_precision_loss, reason = "a chart needs three digits")]
+    let rate = |count: u64| Some(count as f64 / minutes);
+    let seconds = |length: Option<Duration>| length.map(|length| length.as_secs_f64());
+    #[allow(clippy::cast_precision_loss, reason = "a chart needs three digits")]
+    let depth = |point: &StatsPoint| point.gauges.as_ref().map(|gauges| gauges.depth as f64);
+    let oldest =
+        |point: &StatsPoint| point.gauges.as_ref().map(|gauges| gauges.oldest_age.as_secs_f64());
+    vec![
+        Chart {
+            title: "Runs per minute",
+            lines: vec![
+                line("succeeded", "c1", &|point| rate(point.counts.succeeded)),
+                line("retried", "c2", &|point| rate(point.counts.retried)),
+                line("failed", "c3", &|point| rate(point.counts.failed)),
+            ],
+            marks: marks.clone(),
+            unit: per_minute,
+        },
+        Chart {
+            title: "Wait, and the age of the oldest job",
+            lines: vec![
+                line("wait p50", "c1", &|point| seconds(point.wait.p50)),
+                line("wait p95", "c2", &|point| seconds(point.wait.p95)),
+                line("oldest", "c3", &oldest),
+            ],
+            marks: marks.clone(),
+            unit: length,
+        },
+        Chart {
+            title: "Run time",
+            lines: vec![
+                line("p50", "c1", &|point| seconds(point.run.p50)),
+                line("p95", "c2", &|point| seconds(point.run.p95)),
+                line("p99", "c3", &|point| seconds(point.run.p99)),
+            ],
+            marks: marks.clone(),
+            unit: length,
+        },
+        Chart {
+            title: "Waiting jobs",
+            lines: vec![line("depth", "c1", &depth)],
+            marks,
+            unit: jobs,
+        },
+    ]
+}
+
+fn per_minute(value: f64) -> String {
+    if value >= 10.0 || value == 0.0 { jobs(value) } else { format!("{value:.1}") }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
+fn jobs(value: f64) -> String {
+    count(value.round() as u64)
+}
+
+fn length(value: f64) -> String {
+    duration(Duration::try_from_secs_f64(value).unwrap_or_default())
 }

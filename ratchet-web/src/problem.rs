@@ -98,6 +98,12 @@ impl From<StoreError> for Problem {
 
 impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
+        if let CommandError::Moved { version, state, .. } = &error {
+            let mut problem = Self::of("moved", &error);
+            problem.state = Some(state.name());
+            problem.version = Some(*version);
+            return problem;
+        }
         let kind = match &error {
             CommandError::NotFound(_) | CommandError::GroupNotFound(_) => "not-found",
             CommandError::Store(error) => store_kind(error),

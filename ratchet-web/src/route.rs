@@ -115,6 +115,9 @@ fn list() -> Vec<Route> {
         "/flows" "flows.list" pages::flows::page;
         "/flows/{flow}" "flows.show" pages::flow::page;
         "/nodes" "nodes.list" pages::nodes::page;
+        "/stats" "stats" pages::stats::page;
+        "/audit" "audit.list" pages::audit::page;
+        "/audit/verify" "audit.verify" pages::audit::verify;
         "/alerts" "alerts.list" pages::lists::alerts;
         "/rejects" "rejects.list" pages::lists::rejects;
         "/pipelines" "pipelines.show" pages::lists::pipelines;

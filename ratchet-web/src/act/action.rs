@@ -17,6 +17,8 @@ pub(crate) enum Target {
     Failures,
     /// A job whose row cannot be read: field `job`.
     Row,
+    /// The rejected items of a job: field `job`.
+    Rejects,
     /// A new job: field `name`.
     New,
 }
@@ -25,7 +27,7 @@ impl Target {
     /// Returns the field that names the target.
     pub(crate) const fn field(self) -> &'static str {
         match self {
-            Self::Job | Self::Row => "job",
+            Self::Job | Self::Row | Self::Rejects => "job",
             Self::Queue => "queue",
             Self::Breaker => "service",
             Self::Schedule => "schedule",
@@ -93,7 +95,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 21] = [
+pub(crate) static ACTIONS: [Action; 24] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -104,6 +106,20 @@ pub(crate) static ACTIONS: [Action; 21] = [
         "The breaker has the settings that programs declare.",
         Target::Breaker,
     ),
+    verb(
+        "breakers.set",
+        "Set",
+        "Set a breaker",
+        "The breaker has the new settings.",
+        Target::Breaker,
+    )
+    .with(&[
+        field("failure_rate", "Opens at", "The percentage of failed calls. Empty: as now."),
+        field("window", "Of the last", "The number of calls. Empty: as now."),
+        field("min_calls", "After at least", "The number of calls. Empty: as now."),
+        field("open_for", "Open for", "Such as 30s. Empty: as now."),
+        field("probes", "Trial runs", "How many must succeed. Empty: as now."),
+    ]),
     verb("failures.redrive", "Retry all", "Retry failed jobs", "retried.", Target::Failures).with(
         &[
             field(
@@ -168,6 +184,25 @@ pub(crate) static ACTIONS: [Action; 21] = [
         Target::Queue,
     ),
     verb("queues.resume", "Resume", "Resume a queue", "The queue is resumed.", Target::Queue),
+    verb(
+        "rejects.forget",
+        "Delete",
+        "Delete rejected items",
+        "The rejected items are deleted.",
+        Target::Rejects,
+    )
+    .ending(),
+    verb(
+        "schedules.edit",
+        "Edit",
+        "Edit a schedule",
+        "The schedule has new times.",
+        Target::Schedule,
+    )
+    .with(&[
+        field("cron", "Cron expression", "Such as 0 3 * * *. Empty: as now."),
+        field("zone", "Time zone", "Such as Europe/Berlin. Empty: as now."),
+    ]),
     verb(
         "schedules.pause",
         "Pause",

@@ -13,6 +13,8 @@ pub(crate) use preview::{Preview, limits_text, preview};
 
 use std::fmt::Write as _;
 
+use ratchet_core::Actor;
+
 use crate::link::Fields;
 use crate::request::Request;
 use crate::text::counted;
@@ -41,6 +43,12 @@ impl Order {
     ) -> Self {
         let actor = request.access.actor().to_owned();
         Self { action, actor, via, reason: fields.get("reason").to_owned(), fields }
+    }
+
+    /// Returns the actor for the audit trail.
+    fn actor(&self) -> Actor {
+        let actor = Actor::new(&self.actor).via(self.via);
+        if self.reason.is_empty() { actor } else { actor.reason(&self.reason) }
     }
 }
 

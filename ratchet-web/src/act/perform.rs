@@ -1,6 +1,7 @@
 //! [`perform`]: carries out an order.
 
-use ratchet_core::{Due, Filter, JobId, QueueLimits, Rate, Redrive};
+use ratchet_core::{BreakerSettings, Due, Filter, JobId, QueueLimits, Ratchet, Rate, Redrive};
+use ratchet_store::model::RejectFilter;
 
 use super::{Order, Target};
 use crate::problem::Problem;
@@ -21,15 +22,18 @@ pub(crate) struct Done {
 
 /// Carries out an order. The scope of the request restricts what it can reach.
 pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Problem> {
+    // Every change is recorded in the audit trail, in the same commit.
+    let ratchet = request.ratchet().acting_as(order.actor());
     let done = match order.action.target {
-        Target::Job => job(request, order).await,
-        Target::Queue => queue(request, order).await,
-        Target::Breaker => breaker(request, order).await,
-        Target::Schedule => schedule(request, order).await,
-        Target::Flow => flow(request, order).await,
-        Target::Failures => redrive(request, order).await,
-        Target::Row => row(request, order).await,
-        Target::New => enqueue(request, order).await,
+        Target::Job => job(request, &ratchet, order).await,
+        Target::Queue => queue(request, &ratchet, order).await,
+        Target::Breaker => breaker(request, &ratchet, order).await,
+        Target::Schedule => schedule(request, &ratchet, order).await,
+        Target::Flow => flow(request, &ratchet, order).await,
+        Target::Failures => redrive(request, &ratchet, order).await,
+        Target::Row => row(request, &ratchet, order).await,
+        Target::Rejects => forget(request, &ratchet, order).await,
+        Target::New => enqueue(request, &ratchet, order).await,
     };
     let Order { action, actor, via, reason, fields } = order;
     let target = brief(fields.get(action.target.field()), 200);
@@ -65,9 +69,13 @@ pub(super) async fn target_job(
     Ok(job)
 }
 
-async fn job(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn job(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let id = target_job(request, order).await?.id;
-    let jobs = request.ratchet().jobs();
+    let mut jobs = ratchet.jobs();
+    // The store checks the version again, in the commit of the change.
+    if let Ok(version) = order.fields.get("version").parse() {
+        jobs = jobs.if_version(version);
+    }
     match order.action.verb {
         "jobs.retry" => jobs.retry(id).await?,
         "jobs.pause" => jobs.pause(id).await?,
@@ -102,9 +110,9 @@ pub(super) fn due(text: &str) -> Result<Due, Problem> {
     })
 }
 
-async fn queue(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn queue(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let queue = request.scoped_queue(order.fields.get("queue"))?;
-    let queues = request.ratchet().queues();
+    let queues = ratchet.queues();
     match order.action.verb {
         "queues.pause" => queues.pause(queue).await?,
         "queues.resume" => queues.resume(queue).await?,
@@ -148,10 +156,10 @@ fn read_rate(text: &str) -> Result<Rate, Problem> {
     Ok(Rate { jobs, per: read_duration(&per).map_err(|_| wrong())? })
 }
 
-async fn breaker(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn breaker(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     request.sees_everything("breakers")?;
     let service = order.fields.get("service");
-    let breakers = request.ratchet().breakers();
+    let breakers = ratchet.breakers();
     match order.action.verb {
         "breakers.open" => {
             let length = order.fields.get("for");
@@ -164,20 +172,80 @@ async fn breaker(request: &Request, order: &Order) -> Result<Done, Problem> {
             breakers.open(service, length).await?;
         }
         "breakers.close" => breakers.close(service).await?,
+        "breakers.set" => {
+            let present = breakers.get(service).await?;
+            let present = present.map(|record| record.breaker.settings).unwrap_or_default();
+            breakers.set(service, breaker_settings(order, present)?).await?;
+        }
         _ => breakers.reset(service).await?,
     }
     Ok(Done { path: "breakers", ..Done::default() })
 }
 
-async fn schedule(request: &Request, order: &Order) -> Result<Done, Problem> {
+/// Reads the settings of a breaker. Those that are not given remain.
+pub(super) fn breaker_settings(
+    order: &Order,
+    mut settings: BreakerSettings,
+) -> Result<BreakerSettings, Problem> {
+    fn number<T: std::str::FromStr>(order: &Order, name: &str, to: &mut T) -> Result<(), Problem> {
+        let text = order.fields.get(name);
+        if !text.is_empty() {
+            *to = text.parse().map_err(|_| {
+                Problem::new("refused", format!("`{}` is not a number", brief(text, 40)))
+            })?;
+        }
+        Ok(())
+    }
+    number(order, "failure_rate", &mut settings.failure_rate)?;
+    number(order, "window", &mut settings.window)?;
+    number(order, "min_calls", &mut settings.min_calls)?;
+    number(order, "probes", &mut settings.probes)?;
+    let open_for = order.fields.get("open_for");
+    if !open_for.is_empty() {
+        settings.open_for = read_duration(open_for).map_err(|why| Problem::new("refused", why))?;
+    }
+    Ok(settings)
+}
+
+async fn forget(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
+    const PAGE: u32 = 1000;
+    request.sees_everything("rejected items")?;
+    let id: JobId = read_id(order.fields.get("job"), "job")?;
+    let filter = RejectFilter::any().job(id);
+    let mut found = false;
+    loop {
+        let page = ratchet.rejects().list(&filter, None, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        found = true;
+        ratchet.rejects().forget(&page).await?;
+    }
+    if !found {
+        return Err(Problem::not_found(format!("job {id} has no rejected items")));
+    }
+    Ok(Done { path: "rejects", ..Done::default() })
+}
+
+async fn schedule(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let name = order.fields.get("schedule");
     request.schedule(name).await?;
-    let schedules = request.ratchet().schedules();
+    let schedules = ratchet.schedules();
     let query = vec![("name", name.to_owned())];
     let mut done = Done { path: "schedule", query, ..Done::default() };
     match order.action.verb {
         "schedules.pause" => schedules.pause(name).await?,
         "schedules.resume" => schedules.resume(name).await?,
+        "schedules.edit" => {
+            let view = request.schedule(name).await?;
+            let given = |field, present: &str| match order.fields.get(field) {
+                "" => present.to_owned(),
+                text => text.to_owned(),
+            };
+            let cron = given("cron", &view.schedule.expression);
+            let zone = given("zone", &view.schedule.zone);
+            schedules.reschedule(name, &cron, &zone).await?;
+        }
         "schedules.run" => {
             let Some(job) = schedules.run_now(name).await? else {
                 let detail = format!(
@@ -196,16 +264,16 @@ async fn schedule(request: &Request, order: &Order) -> Result<Done, Problem> {
     Ok(done)
 }
 
-async fn flow(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn flow(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let id = read_id(order.fields.get("flow"), "chain, batch or workflow")?;
     request.group(id).await?;
-    if !request.ratchet().group(id).cancel().await? {
+    if !ratchet.group(id).cancel().await? {
         return Err(Problem::new("conflict", format!("cannot cancel {id}: it has already ended")));
     }
     Ok(Done { path: "flows", query: vec![("", id.to_string())], ..Done::default() })
 }
 
-async fn redrive(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn redrive(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let filter = Filter::parse(order.fields.get("filter"), request.now)?;
     let mut left = limit(order)?;
     let pace = match order.fields.get("pace") {
@@ -215,7 +283,7 @@ async fn redrive(request: &Request, order: &Order) -> Result<Done, Problem> {
     let (mut retried, mut skipped) = (0, 0);
     for filter in request.access.scope().narrow(&filter) {
         let redrive = Redrive::new(filter).limit(left).pace(pace);
-        let result = request.ratchet().jobs().redrive(redrive).await?;
+        let result = ratchet.jobs().redrive(redrive).await?;
         let moved = u32::try_from(result.retried.len()).unwrap_or(u32::MAX);
         left = left.saturating_sub(moved);
         retried += u64::from(moved);
@@ -239,13 +307,12 @@ pub(super) fn limit(order: &Order) -> Result<u32, Problem> {
     })
 }
 
-async fn row(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn row(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     request.sees_everything("unreadable rows")?;
     let id: JobId = read_id(order.fields.get("job"), "job")?;
-    let store = request.ratchet().store();
     let changed = match order.action.verb {
-        "unreadable.drop" => store.drop_unreadable(id).await?,
-        _ => store.repair_unreadable(id).await?,
+        "unreadable.drop" => ratchet.jobs().drop_unreadable(id).await?,
+        _ => ratchet.jobs().repair_unreadable(id).await?,
     };
     if !changed {
         let detail =
@@ -255,7 +322,7 @@ async fn row(request: &Request, order: &Order) -> Result<Done, Problem> {
     Ok(Done { path: "unreadable", ..Done::default() })
 }
 
-async fn enqueue(request: &Request, order: &Order) -> Result<Done, Problem> {
+async fn enqueue(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
     let fields = &order.fields;
     let name = fields.get("name");
     let text = match fields.get("arguments") {
@@ -264,7 +331,7 @@ async fn enqueue(request: &Request, order: &Order) -> Result<Done, Problem> {
     };
     let arguments: Box<serde_json::value::RawValue> = serde_json::from_str(&text)
         .map_err(|error| Problem::new("refused", format!("the arguments are not JSON: {error}")))?;
-    let mut job = request.ratchet().enqueue_by_name(name, &arguments);
+    let mut job = ratchet.enqueue_by_name(name, &arguments);
     let queue = fields.get("in_queue");
     if !queue.is_empty() {
         job = job.queue(queue);

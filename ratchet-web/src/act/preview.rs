@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ratchet_core::{BreakerState, Filter, JobState, QueueLimits};
 use ratchet_store::model::TransitionKind;
 
-use super::perform::{due, limit, limits, target_job};
+use super::perform::{breaker_settings, due, limit, limits, target_job};
 use super::{Order, Target};
 use crate::problem::Problem;
 use crate::read::Cursor;
@@ -37,6 +37,7 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Flow => flow(request, order).await,
         Target::Failures => failures(request, order).await,
         Target::Row => Ok(row(order)),
+        Target::Rejects => Ok(rejects(order)),
         Target::New => Ok(enqueue(order)),
     }?;
     let verb = order.action.verb.replace('.', " ");
@@ -164,6 +165,7 @@ async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let service = order.fields.get("service");
     let shown = brief(service, 80);
     let record = request.ratchet().breakers().get(service).await?;
+    let settings = record.as_ref().map(|record| record.breaker.settings).unwrap_or_default();
     let state = match record.map(|record| record.state) {
         Some(BreakerState::Open { .. }) => "open",
         Some(BreakerState::HalfOpen { .. }) => "half open",
@@ -183,6 +185,29 @@ async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {
                     brief(length, 40)
                 )
             }
+        }
+        "breakers.set" => {
+            let settings = breaker_settings(order, settings)?;
+            for (option, field) in [
+                ("--failure-rate", "failure_rate"),
+                ("--window", "window"),
+                ("--min-calls", "min_calls"),
+                ("--open-for", "open_for"),
+                ("--probes", "probes"),
+            ] {
+                let value = order.fields.get(field);
+                if !value.is_empty() {
+                    command = format!("{command} {option} {}", shell(value));
+                }
+            }
+            format!(
+                "It opens when {} % of the last {} calls fail, after at least {} calls. It stays open for {}, and then {} trial runs must succeed.",
+                settings.failure_rate,
+                settings.window,
+                settings.min_calls,
+                duration(settings.open_for),
+                settings.probes
+            )
         }
         "breakers.close" => {
             "Jobs of the service run again, and the calls counted so far are forgotten.".to_owned()
@@ -207,6 +232,9 @@ async fn schedule(request: &Request, order: &Order) -> Result<Preview, Problem> 
             "It submits no jobs until it is resumed. Times that pass meanwhile do not count as missed."
         }
         "schedules.resume" => "It submits jobs again, from its next time on.",
+        "schedules.edit" => {
+            "It gets the times that are given below. A schedule that is declared in code keeps them until its declaration changes."
+        }
         "schedules.run" => "It submits its job once, now, in addition to its usual times.",
         _ => {
             "It is deleted. A schedule that is declared in code returns when a worker of that code starts."
@@ -281,6 +309,14 @@ async fn failures(request: &Request, order: &Order) -> Result<Preview, Problem> 
     let command = format!("{} --limit {most}", shell(conditions));
     let back = ("failures".to_owned(), Vec::new());
     Ok(Preview { sentences, refused, command, back, ..Preview::default() })
+}
+
+fn rejects(order: &Order) -> Preview {
+    let id = brief(order.fields.get("job"), 60);
+    let words = "They are deleted. The job and its history remain. This cannot be undone.";
+    let sentences = vec![format!("Job {id} has rejected items."), words.to_owned()];
+    let back = ("rejects".to_owned(), Vec::new());
+    Preview { sentences, command: shell(&id), back, ..Preview::default() }
 }
 
 fn row(order: &Order) -> Preview {

@@ -1,14 +1,15 @@
 //! The queries of the API.
 
 use axum::http::{HeaderValue, StatusCode, header};
-use ratchet_core::{Filter, GroupFilter, GroupId, JobId, JobState};
+use ratchet_core::{AuditError, Filter, GroupFilter, GroupId, JobId, JobState};
 use ratchet_store::model::RejectFilter;
 use serde::Serialize;
 use serde_json::json as value;
 
 use super::{export, job as document, json};
 use crate::charts::graph;
-use crate::pages::jobs::cursor;
+use crate::history;
+use crate::pages::{self, jobs::cursor};
 use crate::problem::Problem;
 use crate::request::{Answer, Request, read_id, response};
 use crate::text::brief;
@@ -215,6 +216,28 @@ pub(crate) async fn nodes(request: Request) -> Answer {
 
 pub(crate) async fn alerts(request: Request) -> Answer {
     of(&value!({ "alerts": request.alerts(limit(&request)?).await? }))
+}
+
+pub(crate) async fn stats(request: Request) -> Answer {
+    let wanted = history::Wanted::of(&request)?;
+    of(&history::read(&request, &wanted).await?)
+}
+
+pub(crate) async fn audit(request: Request) -> Answer {
+    request.sees_everything("the audit trail")?;
+    let (filter, before) = (pages::audit::filter(&request), pages::audit::before(&request));
+    let entries = request.ratchet().audit().list(&filter, before, limit(&request)?).await?;
+    let next = entries.last().map(|entry| entry.number).filter(|number| *number > 1);
+    of(&value!({ "entries": entries, "next": next }))
+}
+
+pub(crate) async fn verify_audit(request: Request) -> Answer {
+    request.sees_everything("the audit trail")?;
+    match request.ratchet().audit().verify().await {
+        Ok(head) => of(&head),
+        Err(AuditError::Store(error)) => Err(error.into()),
+        Err(error) => Err(Problem::new("conflict", error.to_string())),
+    }
 }
 
 pub(crate) async fn rejects(request: Request) -> Answer {

@@ -17,7 +17,7 @@ pub(crate) struct Read {
 }
 
 /// Every query parameter with its description.
-pub(crate) const PARAMETERS: [(&str, &str); 9] = [
+pub(crate) const PARAMETERS: [(&str, &str); 14] = [
     (
         "filter",
         "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
@@ -28,6 +28,11 @@ pub(crate) const PARAMETERS: [(&str, &str); 9] = [
     ("name", "The name of the object"),
     ("service", "The name of the service"),
     ("count", "The number of times, from 1 to 100; 10 if it is not given"),
+    ("last", "The length of the time up to now, such as 6h or 7d; 24h if it is not given"),
+    ("queue", "The name of the queue"),
+    ("by", "The name of the actor"),
+    ("verb", "The operation, such as `jobs.retry`"),
+    ("target", "The target, such as `queue mail`"),
     ("format", "`csv` or `ndjson`, instead of the header `Accept`"),
     ("as", "`json`, `dot`, `svg` or `text`; `json` if it is not given"),
 ];
@@ -46,7 +51,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 23] = reads! {
+pub(crate) static READS: [Read; 26] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/{job}" "jobs.show" "Shows a job. The header `ETag` has its version" [] "Job" read::job;
@@ -68,6 +73,9 @@ pub(crate) static READS: [Read; 23] = reads! {
     "/api/v1/rejects" "rejects.list" "Lists rejected items, grouped by job and error" ["name"] "Rejects" read::rejects;
     "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;
     "/api/v1/unreadable" "unreadable.list" "Lists jobs whose rows cannot be read" ["limit"] "Unreadable" read::unreadable;
+    "/api/v1/stats" "stats" "The history of the cluster, a queue or a job" ["last" "queue" "name"] "Stats" read::stats;
+    "/api/v1/audit" "audit.list" "Lists changes by operators, newest first" ["by" "verb" "target" "limit" "after"] "Audit" read::audit;
+    "/api/v1/audit/verify" "audit.verify" "Checks that no entry of the audit trail was changed, added or removed" [] "AuditEnd" read::verify_audit;
     "/api/v1/doctor" "doctor" "Looks for known problems" [] "Doctor" read::doctor;
     "/api/v1/failures/group" "failures.show" "Lists the newest jobs of one group" ["filter" "limit" "after"] "JobPage" read::failure_group;
 };

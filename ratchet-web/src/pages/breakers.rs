@@ -78,6 +78,7 @@ fn buttons(request: &Request, record: &BreakerRecord) -> Markup {
     let possible = act::of_target(Target::Breaker).filter(|action| match action.verb {
         "breakers.open" => closed,
         "breakers.close" => !closed,
+        "breakers.set" => true,
         _ => record.breaker.set_by_operator.is_some(),
     });
     action_buttons(request, possible, &[("service", &record.service)])

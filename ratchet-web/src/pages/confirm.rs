@@ -47,6 +47,7 @@ fn section(target: Target) -> &'static str {
         Target::Flow => "flows",
         Target::Failures => "failures",
         Target::Row => "unreadable",
+        Target::Rejects => "rejects",
         Target::New => "enqueue",
     }
 }

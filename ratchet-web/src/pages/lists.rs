@@ -68,7 +68,7 @@ pub(crate) async fn rejects(request: Request) -> Answer {
             html! { (reject.item.index) },
             html! { span.err { (text(&reject.item.error_type, 40)) ": " (text(&reject.item.message, 120)) } },
             time(reject.at, request.now),
-            job_link(&request.root, reject.job),
+            html! { (job_link(&request.root, reject.job)) " " (action_buttons(&request, act::of_target(Target::Rejects), &[("job", &reject.job.to_string())])) },
             payload.map_or_else(Table::none, |payload| html! { code { (text(payload, 120)) } }),
         ]);
     }

@@ -1,5 +1,6 @@
 //! The pages.
 
+pub(crate) mod audit;
 pub(crate) mod breakers;
 pub(crate) mod confirm;
 pub(crate) mod doctor;
@@ -21,6 +22,7 @@ mod problems;
 pub(crate) mod queue;
 pub(crate) mod queues;
 pub(crate) mod schedules;
+pub(crate) mod stats;
 mod why;
 
 use maud::{Markup, html};

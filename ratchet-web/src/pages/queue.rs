@@ -7,6 +7,7 @@ use ratchet_core::{Explanation, Filter, JobState, QueueOverview, Waiting};
 
 use super::{action_buttons, commands, jobs, queues};
 use crate::act::{self, Target, limits_text};
+use crate::history;
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Answer, Request};
@@ -29,7 +30,13 @@ pub(crate) async fn page(request: Request) -> Answer {
     let recent = request.job_page(&Filter::any().queue(&name), Cursor::First, 10).await?;
     let all = request.root.with("jobs", &[("filter", &Filter::any().queue(&name).to_string())]);
     let nodes = overview.nodes.iter().filter(|node| node.alive && node.info.queues.contains(&name));
+    let charts = history::queue_charts(&request, &name).await?;
     let content = html! {
+        @if !charts.is_empty() {
+            div.charts #charts data-live="" { @for chart in charts {
+                @if let Some(chart) = chart.html() { section.card { div.body { (chart) } } }
+            } }
+        }
         div.two {
             div {
                 (card("causes", "What its jobs wait for", format!("the first {} waiting jobs", first.jobs.len()), causes))

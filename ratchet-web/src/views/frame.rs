@@ -40,9 +40,11 @@ const SECTIONS: [(&str, &[Section]); 3] = [
         "System",
         &[
             ("nodes", "Nodes", 'n', false),
+            ("stats", "History", 'h', false),
             ("alerts", "Alerts", 'a', true),
             ("rejects", "Rejects", 'r', false),
             ("pipelines", "Pipelines", 'p', false),
+            ("audit", "Audit", 't', false),
             ("unreadable", "Unreadable", 'u', false),
             ("doctor", "Doctor", 'd', false),
         ],

@@ -1,0 +1,111 @@
+//! The audit trail: who changed what, when and why, and whether the trail is complete.
+
+use maud::{Markup, html};
+use ratchet_core::AuditError;
+use ratchet_store::model::{AuditFilter, AuditRecord};
+
+use super::commands;
+use crate::request::{Answer, Request};
+use crate::text::{brief, count, shell};
+use crate::views::{Page, Table, button, card, definition, empty, text, time};
+
+/// The number of rows of a page.
+const SIZE: u32 = 100;
+
+/// Returns which entries the address of a page or query wants.
+pub(crate) fn filter(request: &Request) -> AuditFilter {
+    let field = |name| Some(request.query.get(name).to_owned()).filter(|text| !text.is_empty());
+    AuditFilter { actor: field("by"), verb: field("verb"), target: field("target") }
+}
+
+/// Returns the entry in front of which the list continues.
+pub(crate) fn before(request: &Request) -> Option<u64> {
+    request.query.get("after").parse().ok()
+}
+
+pub(crate) async fn page(request: Request) -> Answer {
+    request.sees_everything("the audit trail")?;
+    let filter = filter(&request);
+    let entries = request.ratchet().audit().list(&filter, before(&request), SIZE).await?;
+    let mut table =
+        Table::new("Changes", &["#entry", "when", "who", "what", "target", "reason", "change"]);
+    for entry in &entries {
+        let who = request.root.with("audit", &[("by", &entry.actor.name)]);
+        let what = request.root.with("audit", &[("verb", &entry.verb)]);
+        let target = request.root.with("audit", &[("target", &entry.target)]);
+        table.row([
+            html! { (entry.number) },
+            time(entry.at, request.now),
+            html! { a href=(who) { (text(&entry.actor.name, 40)) } " " small { (text(&entry.actor.via, 20)) } },
+            html! { a href=(what) { (text(&entry.verb, 40)) } },
+            html! { a href=(target) { (text(&entry.target, 60)) } },
+            entry.actor.reason.as_deref().map_or_else(Table::none, |reason| text(reason, 120)),
+            change(entry),
+        ]);
+    }
+    let mut more = html! {};
+    if let Some(last) = entries.last().filter(|_| entries.len() == SIZE as usize) {
+        let number = last.number.to_string();
+        let mut query = vec![("after", number.as_str())];
+        let fields = [("by", &filter.actor), ("verb", &filter.verb), ("target", &filter.target)];
+        query.extend(fields.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
+        more = html! { p { a href=(request.root.with("audit", &query)) { "Older changes" } } };
+    }
+    let mut command = "audit list".to_owned();
+    for (option, value) in
+        [("--by", &filter.actor), ("--verb", &filter.verb), ("--target", &filter.target)]
+    {
+        if let Some(value) = value {
+            command = format!("{command} {option} {}", shell(value));
+        }
+    }
+    let content = html! {
+        (card("audit", "Changes", "each was recorded in the same commit as the change", table.or(empty(
+            "No change matches.",
+            html! { "Changes by this dashboard, the API and the command line are recorded here." },
+        ))))
+        (more)
+        (commands(&request, &[command, "audit verify".to_owned()]))
+    };
+    let mut page = Page::new("audit", "Audit", content);
+    page.actions =
+        html! { div #actions { (button(&request.root.to("audit/verify"), "Verify", "")) } };
+    page.answer(&request).await
+}
+
+/// Returns the target before and after a change.
+fn change(entry: &AuditRecord) -> Markup {
+    let side = |view: &Option<String>| match view {
+        Some(view) => html! { code { (text(view, 80)) } },
+        None => html! { span.faint { "–" } },
+    };
+    html! { (side(&entry.before)) " → " (side(&entry.after)) }
+}
+
+pub(crate) async fn verify(request: Request) -> Answer {
+    request.sees_everything("the audit trail")?;
+    let result = match request.ratchet().audit().verify().await {
+        Err(AuditError::Store(error)) => return Err(error.into()),
+        result => result,
+    };
+    let content = html! {
+        @match &result {
+            Ok(head) => (card("verified", "The trail is complete", "", definition([
+                ("entries", Some(html! { (count(head.number)) })),
+                ("end", Some(html! { code { (head.number) ":" (head.hash) } })),
+                ("note", Some(html! {
+                    "Keep the end outside of the database. " code { "audit verify --since" }
+                    " compares it later, and then also finds a trail that was replaced as a whole."
+                })),
+            ]))),
+            Err(error) => (card("verified", "The trail was changed", "", html! {
+                div.body { p.err { (brief(&error.to_string(), 400)) } }
+            })),
+        }
+        (commands(&request, &["audit verify".to_owned()]))
+    };
+    let mut page = Page::new("audit", "Verify", content);
+    page.parent = Some((request.root.to("audit"), "Audit"));
+    page.live = false;
+    page.answer(&request).await
+}
