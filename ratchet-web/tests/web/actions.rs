@@ -54,7 +54,7 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
 }
 
 #[tokio::test]
-async fn o_02_an_action_is_confirmed_in_words_then_done_then_reported() {
+async fn an_action_is_confirmed_in_words_then_done_then_reported() {
     let (shop, site) = site().await;
     let ask = format!("/act/jobs.retry?job={}", shop.failed);
     let page = site.get(&ask).await;
