@@ -23,6 +23,10 @@ pub mod operations {}
 
 #[doc = include_str!("../docs/guide/command_line.md")]
 pub mod command_line {}
+
+#[doc = include_str!("../docs/guide/dashboard.md")]
+pub mod dashboard {}
+
 #[doc = include_str!("../docs/guide/metrics.md")]
 pub mod metrics {}
 

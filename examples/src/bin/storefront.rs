@@ -152,9 +152,9 @@ async fn main() -> anyhow::Result<()> {
     let sessions = Sessions::default();
     let app = axum::Router::new()
         .route("/", get(|| async { Html(FORM) }).post(log_in))
+        .with_state(Arc::clone(&sessions))
         .nest("/ratchet", ops)
-        .layer(from_fn_with_state(Arc::clone(&sessions), add_user))
-        .with_state(sessions);
+        .layer(from_fn_with_state(sessions, add_user));
     let address = std::env::var("SHOP_ADDRESS").unwrap_or_else(|_| "127.0.0.1:4000".to_owned());
     let listener = tokio::net::TcpListener::bind(address).await?;
     println!(

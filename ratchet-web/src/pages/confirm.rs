@@ -8,7 +8,7 @@ use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Answer, Request, see_other};
 use crate::text::brief;
-use crate::views::{Page, card, command_line};
+use crate::views::{Page, card, command_line, prose};
 
 /// Returns the action of the address.
 fn wanted(request: &Request) -> Result<&'static Action, Problem> {
@@ -26,7 +26,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let back = root.with(&preview.back.0, &query);
     let content = html! {
         section.card aria-labelledby="what" { header { h2 #what { "What will happen" } } div.body {
-            @for sentence in &preview.sentences { p { (sentence) } }
+            @for sentence in &preview.sentences { p { (prose(sentence, request.now)) } }
             @if let Some(refused) = &preview.refused { p.error role="alert" { (refused) } }
         } }
         @if preview.refused.is_none() { (form(&request, &order, &preview, &back)) }
@@ -62,7 +62,7 @@ fn form(request: &Request, order: &Order, preview: &Preview, back: &str) -> Mark
             @if let Some(version) = preview.version { input type="hidden" name="version" value=(version); }
             @if let Some(definition) = &definition { (typed(definition)) }
             @for field in action.fields { @if definition.is_none() || field.name != "arguments" { (input(field, order)) } }
-            label for="reason" { "Reason" small { "Why you do this. It is recorded." } }
+            label for="reason" { "Reason" small { "Why you do this. It is logged with your name." } }
             input #reason name="reason" type="text" maxlength="500" autocomplete="off";
             p.buttons {
                 button class=(if action.ends { "btn danger" } else { "btn pri" }) type="submit" { (action.label) }

@@ -11,7 +11,7 @@ use crate::history;
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Answer, Request};
-use crate::text::{brief, count, shell};
+use crate::text::{brief, count, shell, written_duration};
 use crate::views::{Page, card, chip, definition, empty, hint, time_or};
 
 /// How many waiting jobs are explained.
@@ -64,7 +64,12 @@ pub(crate) async fn page(request: Request) -> Answer {
         "queues.reset" => limited,
         _ => true,
     });
-    let target = [("queue", name.as_str())];
+    // The form begins with the limits that apply.
+    let limits = queue.rules.as_ref().map(|record| record.rules.limits).unwrap_or_default();
+    let concurrency = limits.concurrency.map(|most| most.to_string()).unwrap_or_default();
+    let rate = limits.rate.map(|rate| format!("{}/{}", rate.jobs, written_duration(rate.per)));
+    let rate = rate.unwrap_or_default();
+    let target = [("queue", name.as_str()), ("concurrency", &concurrency), ("rate", &rate)];
     let mut page = Page::new("queues", brief(&name, 120), content);
     page.parent = Some((request.root.to("queues"), "Queues"));
     page.beside = html! { span #gate data-live="" { (queues::gate_chip(queue)) } };

@@ -27,6 +27,7 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
         "/breakers".to_owned(),
         "/schedule?name=nightly".to_owned(),
         "/enqueue".to_owned(),
+        "/rejects?name=shop.import_line".to_owned(),
     ];
     let open = shop.ratchet().batch("open").jobs([crate::shop::ImportLine { line: 1 }]).await;
     pages.push(format!("/flows/{}", open.expect("submits").id()));
@@ -54,7 +55,7 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
 }
 
 #[tokio::test]
-async fn o_02_an_action_is_confirmed_in_words_then_done_then_reported() {
+async fn an_action_is_confirmed_in_words_then_done_then_reported() {
     let (shop, site) = site().await;
     let ask = format!("/act/jobs.retry?job={}", shop.failed);
     let page = site.get(&ask).await;

@@ -3,10 +3,12 @@
 mod access;
 mod actions;
 mod api;
+mod browser;
 mod contrast;
 mod crawl;
 mod hostile;
 mod html;
+mod live;
 mod shop;
 mod site;
 mod smoke;

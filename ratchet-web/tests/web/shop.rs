@@ -46,7 +46,10 @@ pub(crate) async fn send_email(
 
 /// Imports one line of a file.
 #[job(name = "shop.import_line", queue = "imports")]
-pub(crate) async fn import_line(line: u32) -> u32 {
+pub(crate) async fn import_line(line: u32, #[inject] ctx: JobContext) -> u32 {
+    if line == 42 {
+        ctx.reject_item(42, ratchet_core::invalid("the line has no price"));
+    }
     line
 }
 
