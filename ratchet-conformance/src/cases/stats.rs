@@ -48,7 +48,7 @@ async fn write(world: &World, source: NodeId, rows: Vec<StatRow>) {
 /// Joins a node and makes it the leader.
 async fn leader(world: &World) -> Node {
     let node = world.node().await;
-    assert!(node.try_lead(days(9000)).await, "nobody else leads");
+    assert!(node.try_lead(days(9000)).await, "no other node leads");
     node
 }
 
@@ -189,7 +189,7 @@ pub async fn m_02_only_the_leader_folds(world: &World) {
     let slot = minutes_ago(world, 2).await;
     write(world, process(0), vec![row(slot, "a", "x", 1)]).await;
     let (first, second) = (world.node().await, world.node().await);
-    assert_eq!(fold(world, &first, 10).await, 0, "nobody leads");
+    assert_eq!(fold(world, &first, 10).await, 0, "no node leads");
     assert!(first.try_lead(secs(60)).await);
     assert_eq!(fold(world, &second, 10).await, 0, "another node leads");
     assert_eq!(fold(world, &first, 1).await, 1);
