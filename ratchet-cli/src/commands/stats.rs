@@ -56,7 +56,7 @@ pub(super) async fn run(session: &Session, args: Stats) -> Result<(), Failure> {
 async fn jobs(session: &Session, request: StatsRequest, span: Duration) -> Result<(), Failure> {
     let stats = request.series(StatsBy::QueueAndName).await?;
     let mut jobs: Vec<_> = stats.series.into_iter().map(Summary::new).collect();
-    jobs.sort_by(|one, other| other.total.counts.started.cmp(&one.total.counts.started));
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.total.counts.started));
     let empty = format!("nothing was counted in the last {}", duration(span));
     session.out.list(&jobs, &job_columns(), &empty)
 }

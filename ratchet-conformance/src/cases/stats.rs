@@ -91,9 +91,15 @@ pub async fn m_02_a_repeated_write_replaces_the_row(world: &World) {
     let mut rng = Rng::with_seed(1);
     let first = random_row(&mut rng, slot);
     write(world, process(0), vec![first.clone()]).await;
-    assert_eq!(all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows, [first.clone()]);
+    assert_eq!(
+        all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows,
+        std::slice::from_ref(&first)
+    );
     write(world, process(0), vec![first.clone()]).await;
-    assert_eq!(all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows, [first.clone()]);
+    assert_eq!(
+        all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows,
+        std::slice::from_ref(&first)
+    );
     let mut second = first.clone();
     second.add(&first);
     write(world, process(0), vec![second.clone()]).await;
