@@ -13,6 +13,7 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "node/list_known",
     "node/delete_dead_nodes",
     "node/list_orphans",
+    "stats/list_versions",
     // One row per current run.
     "node/list_strays",
     // One row per job that cannot be read.
@@ -41,6 +42,10 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "schedule/list_schedules",
     "schema/get_version",
     "schema/find_schema",
+    // Slots that are not folded yet, lowest first, up to the limit.
+    "stats/list_marks",
+    // One row per template and state, and per cause that holds jobs back.
+    "stats/oldest_due",
 ];
 
 /// Statements that may sort: a few rows of a small table.
@@ -54,6 +59,9 @@ const SORTS: &[&str] = &[
     "job/list_expiring_oldest_first",
     // Runs once per repair of a job whose count is unknown.
     "unreadable/count_anew",
+    // Sorts queues.
+    "stats/oldest_due",
+    "stats/list_versions",
 ];
 
 async fn plan(conn: &mut sqlx::SqliteConnection, sql: &str) -> Vec<String> {

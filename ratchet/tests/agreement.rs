@@ -85,7 +85,7 @@ fn measured(metrics: &Metrics) -> BTreeMap<&'static str, u64> {
 async fn fold(store: &SqliteStore, node: NodeId) {
     let lease = Duration::from_mins(1);
     store.join(NodeInfo::new(node), lease).await.expect("joins");
-    assert!(store.try_lead(node, lease).await.expect("answers"), "nobody else leads");
+    assert!(store.try_lead(node, lease).await.expect("answers"), "no other node leads");
     while store.fold_stats(node, 10).await.expect("folds") > 0 {}
 }
 

@@ -1,6 +1,5 @@
 //! `ratchet stats`
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use ratchet_core::{DeployMark, StatsBy, StatsPoint, StatsRequest, StatsSeries};
@@ -9,14 +8,11 @@ use serde::Serialize;
 use super::{Session, read};
 use crate::args::Stats;
 use crate::exit::Failure;
-use crate::output::text::{count, duration, printable, sparkline};
+use crate::output::text::{count, duration, sparkline};
 use crate::output::{Column, Format, Output, column, number};
 
 /// How many characters a sparkline has.
 const WIDTH: usize = 24;
-
-/// How many deploys are shown below a table.
-const DEPLOYS: usize = 5;
 
 /// What a job did in the whole time.
 #[derive(Debug, Serialize)]
@@ -37,6 +33,14 @@ impl Summary {
     }
 }
 
+/// A point in time, with the deploys in its slot.
+#[derive(Debug, Serialize)]
+struct Point {
+    #[serde(flatten)]
+    point: StatsPoint,
+    deploys: Vec<DeployMark>,
+}
+
 pub(super) async fn run(session: &Session, args: Stats) -> Result<(), Failure> {
     let span = read::duration(&args.last)?;
     let mut request = session.ratchet.stats().last(span);
@@ -52,28 +56,21 @@ pub(super) async fn run(session: &Session, args: Stats) -> Result<(), Failure> {
 async fn jobs(session: &Session, request: StatsRequest, span: Duration) -> Result<(), Failure> {
     let stats = request.series(StatsBy::QueueAndName).await?;
     let mut jobs: Vec<_> = stats.series.into_iter().map(Summary::new).collect();
-    jobs.sort_by(|one, other| other.total.counts.started.cmp(&one.total.counts.started));
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.total.counts.started));
     let empty = format!("nothing was counted in the last {}", duration(span));
     session.out.list(&jobs, &job_columns(), &empty)
 }
 
 async fn points(session: &Session, request: StatsRequest) -> Result<(), Failure> {
     let stats = request.points().await?;
-    session.out.list(&stats.points, &point_columns(), "")?;
-    deploys(session, &stats.deploys)
-}
-
-fn deploys(session: &Session, deploys: &[DeployMark]) -> Result<(), Failure> {
-    let out = &session.out;
-    if out.format != Format::Table || deploys.is_empty() {
-        return Ok(());
-    }
-    let mut text = "\n".to_owned();
-    for mark in deploys.iter().rev().take(DEPLOYS) {
-        let (program, version) = (printable(&mark.program), printable(&mark.binary_version));
-        let _ = writeln!(text, "deployed  {program} {version}, {}", out.time(mark.at));
-    }
-    out.print(&text)
+    let length = stats.tier.slot_length();
+    let row = |point: StatsPoint| {
+        let is_in_slot = |mark: &&DeployMark| mark.at >= point.at && mark.at < point.at + length;
+        let deploys = stats.deploys.iter().filter(is_in_slot).cloned().collect();
+        Point { point, deploys }
+    };
+    let points: Vec<_> = stats.points.iter().cloned().map(row).collect();
+    session.out.list(&points, &point_columns(), "")
 }
 
 fn time(out: &Output, value: Option<Duration>) -> String {
@@ -108,24 +105,28 @@ fn job_columns() -> Vec<Column<Summary>> {
     ]
 }
 
-fn point_columns() -> Vec<Column<StatsPoint>> {
+fn point_columns() -> Vec<Column<Point>> {
     vec![
-        column("at", |point, _| point.at.to_string()),
-        number("submitted", |point, out| plain(out, point.counts.submitted)),
-        number("started", |point, out| plain(out, point.counts.started)),
-        number("succeeded", |point, out| plain(out, point.counts.succeeded)),
-        number("retried", |point, out| plain(out, point.counts.retried)),
-        number("failed", |point, out| plain(out, point.counts.failed)),
-        number("wait p50", |point, out| time(out, point.wait.p50)),
-        number("wait p95", |point, out| time(out, point.wait.p95)),
-        number("run p50", |point, out| time(out, point.run.p50)),
-        number("run p95", |point, out| time(out, point.run.p95)),
-        number("run p99", |point, out| time(out, point.run.p99)),
-        number("depth", |point, out| {
-            point.gauges.as_ref().map_or_else(|| out.none(), |gauges| plain(out, gauges.depth))
+        column("at", |row, _| row.point.at.to_string()),
+        number("submitted", |row, out| plain(out, row.point.counts.submitted)),
+        number("started", |row, out| plain(out, row.point.counts.started)),
+        number("succeeded", |row, out| plain(out, row.point.counts.succeeded)),
+        number("retried", |row, out| plain(out, row.point.counts.retried)),
+        number("failed", |row, out| plain(out, row.point.counts.failed)),
+        number("wait p50", |row, out| time(out, row.point.wait.p50)),
+        number("wait p95", |row, out| time(out, row.point.wait.p95)),
+        number("run p50", |row, out| time(out, row.point.run.p50)),
+        number("run p95", |row, out| time(out, row.point.run.p95)),
+        number("run p99", |row, out| time(out, row.point.run.p99)),
+        number("depth", |row, out| {
+            row.point.gauges.as_ref().map_or_else(|| out.none(), |gauges| plain(out, gauges.depth))
         }),
-        number("oldest", |point, out| {
-            time(out, point.gauges.as_ref().map(|gauges| gauges.oldest_age))
+        number("oldest", |row, out| {
+            time(out, row.point.gauges.as_ref().map(|gauges| gauges.oldest_age))
+        }),
+        column("deployed", |row, _| {
+            let deploy = |mark: &DeployMark| format!("{} {}", mark.program, mark.binary_version);
+            row.deploys.iter().map(deploy).collect::<Vec<_>>().join(", ")
         }),
     ]
 }

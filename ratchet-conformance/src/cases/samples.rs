@@ -26,7 +26,7 @@ async fn write(world: &World, node: &Node, rows: Vec<GaugeRow>) -> bool {
 
 async fn leader(world: &World) -> Node {
     let node = world.node().await;
-    assert!(node.try_lead(days(9000)).await, "nobody else leads");
+    assert!(node.try_lead(days(9000)).await, "no other node leads");
     node
 }
 
@@ -86,7 +86,7 @@ pub async fn m_03_a_sample_is_kept_in_every_tier(world: &World) {
 pub async fn m_03_only_the_leader_writes_samples(world: &World) {
     let (first, second) = (world.node().await, world.node().await);
     let row = sample("a", now(world).await, 1, secs(1));
-    assert!(!write(world, &first, vec![row.clone()]).await, "nobody leads");
+    assert!(!write(world, &first, vec![row.clone()]).await, "no node leads");
     assert!(first.try_lead(secs(60)).await);
     assert!(!write(world, &second, vec![row.clone()]).await, "another node leads");
     assert_eq!(gauges(world, StatsTier::Minute).await, []);

@@ -48,7 +48,7 @@ async fn write(world: &World, source: NodeId, rows: Vec<StatRow>) {
 /// Joins a node and makes it the leader.
 async fn leader(world: &World) -> Node {
     let node = world.node().await;
-    assert!(node.try_lead(days(9000)).await, "nobody else leads");
+    assert!(node.try_lead(days(9000)).await, "no other node leads");
     node
 }
 
@@ -91,9 +91,15 @@ pub async fn m_02_a_repeated_write_replaces_the_row(world: &World) {
     let mut rng = Rng::with_seed(1);
     let first = random_row(&mut rng, slot);
     write(world, process(0), vec![first.clone()]).await;
-    assert_eq!(all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows, [first.clone()]);
+    assert_eq!(
+        all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows,
+        std::slice::from_ref(&first)
+    );
     write(world, process(0), vec![first.clone()]).await;
-    assert_eq!(all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows, [first.clone()]);
+    assert_eq!(
+        all(world, StatsTier::Minute, StatsBy::QueueAndName).await.rows,
+        std::slice::from_ref(&first)
+    );
     let mut second = first.clone();
     second.add(&first);
     write(world, process(0), vec![second.clone()]).await;
@@ -189,7 +195,7 @@ pub async fn m_02_only_the_leader_folds(world: &World) {
     let slot = minutes_ago(world, 2).await;
     write(world, process(0), vec![row(slot, "a", "x", 1)]).await;
     let (first, second) = (world.node().await, world.node().await);
-    assert_eq!(fold(world, &first, 10).await, 0, "nobody leads");
+    assert_eq!(fold(world, &first, 10).await, 0, "no node leads");
     assert!(first.try_lead(secs(60)).await);
     assert_eq!(fold(world, &second, 10).await, 0, "another node leads");
     assert_eq!(fold(world, &first, 1).await, 1);

@@ -35,6 +35,8 @@ fn sequence(mut generator: Generator, count: usize) -> Vec<Op> {
 
 pub(super) struct Generator {
     pub(super) rng: Rng,
+    /// For operations on statistics, so that they do not change the other operations of a seed.
+    stats_rng: Rng,
     ids: u64,
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
@@ -47,6 +49,7 @@ impl Generator {
     fn new(seed: u64) -> Self {
         Self {
             rng: Rng::with_seed(seed),
+            stats_rng: Rng::with_seed(!seed),
             ids: 0,
             jobs: Vec::new(),
             nodes: Vec::new(),
@@ -55,11 +58,11 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
+        if let Some(op) = self.stats_op() {
+            return op;
+        }
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
             return self.graph_op();
-        }
-        if self.graphs.is_some() && self.rng.u8(..12) == 0 {
-            return self.stats_op();
         }
         match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
@@ -99,18 +102,23 @@ impl Generator {
         }
     }
 
-    fn stats_op(&mut self) -> Op {
-        let node = self.any_node();
-        match self.rng.u8(..8) {
+    /// Returns an operation on statistics, or `None` for another one.
+    fn stats_op(&mut self) -> Option<Op> {
+        self.graphs.as_ref()?;
+        let rng = &mut self.stats_rng;
+        if self.nodes.is_empty() || rng.u8(..12) > 0 {
+            return None;
+        }
+        let node = self.nodes[rng.usize(..self.nodes.len())];
+        Some(match rng.u8(..8) {
             0..3 => {
                 let row = |rng: &mut Rng| (rng.u32(..MINUTES), rng.u8(..4), rng.u64(..5));
-                let rows = (0..self.rng.usize(1..4)).map(|_| row(&mut self.rng)).collect();
-                Op::WriteStats(node, rows)
+                Op::WriteStats(node, (0..rng.usize(1..4)).map(|_| row(rng)).collect())
             }
-            3..5 => Op::Lead(node, self.rng.u32(1..9)),
-            5..7 => Op::FoldStats(node, self.rng.u32(1..6)),
-            _ => Op::WriteGauge(node, self.rng.u32(..MINUTES), self.rng.u32(..9)),
-        }
+            3..5 => Op::LeadStats(node, rng.u32(1..9)),
+            5..7 => Op::FoldStats(node, rng.u32(1..6)),
+            _ => Op::WriteGauge(node, rng.u32(..MINUTES), rng.u32(..9)),
+        })
     }
 
     pub(super) fn batch(&mut self) -> Vec<NewJob> {

@@ -70,10 +70,22 @@ pub enum Op {
     Group(GroupId),
     /// Writes statistics of a process: minutes since the base, the number of a job, and how many runs it started.
     WriteStats(NodeId, Vec<(u32, u8, u64)>),
+    /// Requests leadership for a number of ticks, in order to fold.
+    LeadStats(NodeId, u32),
     /// Folds at most this many slots as a node.
     FoldStats(NodeId, u32),
     /// Writes a sample of a queue as a node: minutes since the base, depth and age.
     WriteGauge(NodeId, u32, u32),
+}
+
+impl Op {
+    /// Returns `true` if the operation concerns only statistics. It takes no time.
+    pub(super) fn is_about_stats(&self) -> bool {
+        matches!(
+            self,
+            Self::WriteStats(..) | Self::LeadStats(..) | Self::FoldStats(..) | Self::WriteGauge(..)
+        )
+    }
 }
 
 /// The settlement of a run.
