@@ -121,6 +121,10 @@ impl Verb {
             Self::Extend | Self::CancelGroup => place.has_group(),
             Self::Fire => place == Place::Scheduled,
             Self::Repair | Self::Drop => place.is_damaged(),
+            // They touch no jobs, so that one scene is as good as another.
+            Self::WriteStats | Self::FoldStats | Self::WriteGauges | Self::PurgeStats => {
+                place == Place::Running
+            }
             _ => true,
         }
     }
