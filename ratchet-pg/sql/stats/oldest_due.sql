@@ -5,19 +5,19 @@
 -- differ by a few intervals of aging, and are covered by reading a thousand jobs. 3153600000000000 is a century.
 WITH RECURSIVE clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
 lines AS (
-    (SELECT r.queue FROM ratchet.ready r ORDER BY r.queue LIMIT 1)
+    (SELECT r.queue FROM ratchet.ready r WHERE r.queue >= '' ORDER BY r.queue LIMIT 1)
     UNION ALL
     SELECT (SELECT r.queue FROM ratchet.ready r WHERE r.queue > l.queue ORDER BY r.queue LIMIT 1)
     FROM lines l WHERE l.queue IS NOT NULL
 ),
 futures AS (
-    (SELECT s.queue FROM ratchet.scheduled s ORDER BY s.queue LIMIT 1)
+    (SELECT s.queue FROM ratchet.scheduled s WHERE s.queue >= '' ORDER BY s.queue LIMIT 1)
     UNION ALL
     SELECT (SELECT s.queue FROM ratchet.scheduled s WHERE s.queue > f.queue ORDER BY s.queue LIMIT 1)
     FROM futures f WHERE f.queue IS NOT NULL
 ),
 causes AS (
-    (SELECT b.cause, 1 AS n FROM ratchet.blocked b ORDER BY b.cause LIMIT 1)
+    (SELECT b.cause, 1 AS n FROM ratchet.blocked b WHERE b.cause > '' ORDER BY b.cause LIMIT 1)
     UNION ALL
     SELECT (SELECT b.cause FROM ratchet.blocked b WHERE b.cause > c.cause ORDER BY b.cause LIMIT 1), c.n + 1
     FROM causes c WHERE c.cause IS NOT NULL AND c.n < 1000

@@ -1,6 +1,8 @@
 //! The size of a year of statistics. Run by hand: `cargo test -p ratchet-jobs-sqlite --release --test store -- --ignored
 //! --nocapture a_year_of_statistics`.
 
+#![allow(clippy::print_stdout, clippy::cast_precision_loss)] // a program that prints a size
+
 use std::sync::Arc;
 use std::time::Duration;
 
