@@ -66,6 +66,10 @@ fn form(request: &Request, order: &Order, preview: &Preview, back: &str) -> Mark
             input #reason name="reason" type="text" maxlength="500" autocomplete="off";
             p.buttons {
                 button class=(if action.ends { "btn danger" } else { "btn pri" }) type="submit" { (action.label) }
+                // Arguments may be secret, so that they are not sent as a part of an address.
+                @if !action.fields.is_empty() && action.target != Target::New {
+                    button.btn type="submit" formmethod="get" { "Preview" }
+                }
                 a.btn href=(back) { "Back" }
             }
         } }
