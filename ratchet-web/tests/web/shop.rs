@@ -48,7 +48,7 @@ pub(crate) async fn send_email(
 #[job(name = "shop.import_line", queue = "imports")]
 pub(crate) async fn import_line(line: u32, #[inject] ctx: JobContext) -> u32 {
     if line == 42 {
-        ctx.reject_item(42, ratchet_core::invalid("the line has no price"));
+        ctx.reject_item(42, invalid("the line has no price"));
     }
     line
 }
