@@ -47,7 +47,7 @@ impl fmt::Debug for Dashboard {
     }
 }
 
-/// The color beside the title, so that environments are told apart.
+/// The color beside the title, which distinguishes environments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Accent {

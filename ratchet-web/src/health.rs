@@ -16,14 +16,14 @@ pub(crate) async fn live(request: Request) -> Answer {
 /// Answers 200 while every worker of this process is ready. Without a worker, while the store can be read.
 pub(crate) async fn ready(request: Request) -> Answer {
     /// The longest time that the store may take.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const LONGEST: Duration = Duration::from_secs(5);
     let health = request.ratchet().readiness();
     let without_worker = health.problems.iter().any(|problem| problem.starts_with("no worker"));
     if health.ok || !without_worker {
         return Ok(answer(health.ok));
     }
     let store = request.ratchet().store();
-    let readable = tokio::time::timeout(PATIENCE, store.now()).await;
+    let readable = tokio::time::timeout(LONGEST, store.now()).await;
     Ok(answer(matches!(readable, Ok(Ok(_)))))
 }
 

@@ -62,7 +62,7 @@ async fn job(request: &Request, order: &Order) -> Result<Preview, Problem> {
         "jobs.reschedule" => (TransitionKind::Reschedule, "The job gets a new due time."),
         _ => (
             TransitionKind::Cancel,
-            "The job ends as canceled. If it is running, its handler is told to stop and is dropped after a grace period.",
+            "The job ends as canceled. If it is running, its handler is notified, and it is dropped after a grace period.",
         ),
     };
     let state = job.state.name().to_lowercase();

@@ -1,4 +1,4 @@
-//! States as a shape, a color and a word. The shape differs too, so that no state is told by its color alone.
+//! States as a shape, a color and a word. The shape differs too, so that no state depends on its color alone.
 
 use maud::{Markup, html};
 use ratchet_core::{BreakerState, JobRecord, JobState};

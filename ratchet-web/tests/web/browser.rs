@@ -50,6 +50,7 @@ impl Browser {
         Some(browser)
     }
 
+    #[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
     fn call(&self, method: &str, path: &str, body: Value) -> Value {
         let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).expect("connects");
         let body = if body.is_null() { String::new() } else { body.to_string() };

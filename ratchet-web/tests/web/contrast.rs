@@ -62,7 +62,7 @@ fn o_09_text_has_a_contrast_of_at_least_4_5_in_both_color_schemes() {
             let ratio = contrast(tokens[*text], tokens[*back]);
             assert!(ratio >= 4.5, "{scheme}: {text} on {back} is {ratio:.2}");
         }
-        // Lines of charts must be told apart from the surface.
+        // Lines of charts must differ from the surface.
         for line in ["c1", "c2", "c3", "c4"] {
             let ratio = contrast(tokens[line], tokens["surface"]);
             assert!(ratio >= 3.0, "{scheme}: {line} is {ratio:.2}");

@@ -31,7 +31,7 @@ async fn o_10_a_change_notifies_open_pages_and_a_closed_page_costs_nothing() {
     assert_eq!(before.elapsed(), Duration::from_secs(10));
     drop(stream);
     // The task looks once more, finds no open page and ends. A new page starts it again.
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     let mut again = site.send(request()).await.into_body();
     again.frame().await.expect("is open").expect("reads");
     let notice = again.frame().await.expect("is open").expect("reads");
