@@ -242,6 +242,7 @@ macro_rules! suite {
                 l_10_job_may_expire_at_an_instant
                 l_10_jobs_expire_wherever_they_wait
                 l_10_expired_jobs_do_not_block_others
+                l_10_expired_jobs_do_not_take_the_turn_of_others
                 l_10_expired_suspect_is_not_started
                 l_10_run_goes_on_when_its_job_expires
                 l_10_retry_is_a_start

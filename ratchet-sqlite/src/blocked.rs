@@ -99,7 +99,9 @@ impl Session<'_> {
     }
 
     async fn bring_back(&mut self, lane: i64, jobs: i64) -> Result<(), sqlx::Error> {
-        sqlx::query(sql::claim::BRING_BACK).bind(lane).bind(jobs).execute(&mut *self.conn).await?;
+        let now = self.micros();
+        let back = sqlx::query(sql::claim::BRING_BACK).bind(lane).bind(jobs).bind(now);
+        back.execute(&mut *self.conn).await?;
         sqlx::query(sql::claim::DELETE_EMPTY_ASIDE).bind(lane).execute(&mut *self.conn).await?;
         Ok(())
     }

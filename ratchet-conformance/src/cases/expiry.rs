@@ -92,6 +92,20 @@ pub async fn l_10_expired_jobs_do_not_block_others(world: &World) {
     }
 }
 
+pub async fn l_10_expired_jobs_do_not_take_the_turn_of_others(world: &World) {
+    let node = world.node().await;
+    let job = |job: NewJob| job.at_most(1, "key");
+    let run = world.run_on(&node, job(world.job())).await;
+    // More jobs than a claim skips before it sets them aside.
+    let late = world.jobs(150).into_iter().map(|it| job(it.expires_in(secs(60)))).collect();
+    world.submit_all(late).await;
+    let next = world.submit(job(world.job())).await;
+    assert!(node.claim(5).await.is_empty(), "the key is taken");
+    world.pass(secs(60)).await;
+    world.apply(run.succeed()).await;
+    assert_eq!(node.claim_ids(5).await, [next]);
+}
+
 pub async fn l_10_expired_suspect_is_not_started(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, world.job().expires_in(secs(60))).await;

@@ -35,6 +35,7 @@ first AS MATERIALIZED (
     FROM free f CROSS JOIN LATERAL (
         SELECT b.ctid AS row_id FROM ratchet.blocked b
         WHERE b.cause = f.cause AND f.room > 0
+            AND NOT EXISTS (SELECT FROM ratchet.expiry e WHERE e.job = b.job AND e.at <= ratchet.now_micros())
         ORDER BY b.sort_key, b.due, b.job LIMIT f.room FOR UPDATE SKIP LOCKED
     ) b
 ),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ratchet::prelude::*;
 use ratchet::testing::Sandbox;
-use ratchet_core::{GroupId, JobId, QueueLimits, Workflow};
-use ratchet_store::model::{KnownJobs, NodeId, NodeInfo};
+use ratchet_core::{Actor, GroupId, JobId, QueueLimits, Workflow};
+use ratchet_store::model::{Histogram, KnownJobs, NodeId, NodeInfo, StatRow, StatsTier};
 
 #[derive(Debug, thiserror::Error)]
 #[error("the gateway did not answer: connect timeout {host}, attempt {attempt}")]
@@ -123,26 +123,61 @@ impl Shop {
             sandbox.enqueue(charge(order)).await.expect("enqueues");
         }
         sandbox.enqueue(ImportLine { line: 7 }).await.expect("enqueues");
+        let ada = Actor::new("ada@example.com").via("page").reason("the gateway does not answer");
+        let ada = ratchet.acting_as(ada);
         let held = sandbox.enqueue(Reserve { order: 99 }).await.expect("enqueues").id();
-        ratchet.jobs().pause(held).await.expect("pauses");
+        ada.jobs().pause(held).await.expect("pauses");
         let gone = sandbox.enqueue(Reserve { order: 100 }).await.expect("enqueues").id();
-        ratchet.jobs().cancel(gone).await.expect("cancels");
-        ratchet.queues().pause("imports").await.expect("pauses");
+        ada.jobs().cancel(gone).await.expect("cancels");
+        ada.queues().pause("imports").await.expect("pauses");
         let mut few = QueueLimits::default();
         few.concurrency = Some(5);
-        ratchet.queues().limit("payments", few).await.expect("limits");
-        ratchet
-            .breakers()
-            .open("payment-gateway", Some(Duration::from_secs(90)))
-            .await
-            .expect("opens");
+        ada.queues().limit("payments", few).await.expect("limits");
+        ada.breakers().open("payment-gateway", Some(Duration::from_secs(90))).await.expect("opens");
         let schedule = ratchet.schedules().declare("nightly", "30 2 * * *", Report {});
         schedule.zone("Europe/Berlin").await.expect("declares");
         for host in ["worker-a", "worker-b"] {
             join(ratchet, host).await;
         }
+        record_a_day(ratchet).await;
         Self { sandbox, succeeded, failed, waiting, retrying, workflow, batch }
     }
+}
+
+/// Writes statistics of the last day, with four busy hours.
+async fn record_a_day(ratchet: &Ratchet) {
+    const HALF_WAVE: u64 = 180;
+    let store = ratchet.store();
+    let (node, lease) = (NodeId::from_uuid(uuid::Uuid::from_u128(7)), Duration::from_mins(1));
+    let minute = StatsTier::Minute.slot_of(store.now().await.expect("a clock"));
+    let mut rows = Vec::new();
+    for ago in 1..=1440_u64 {
+        let distance = (ago % (2 * HALF_WAVE)).abs_diff(HALF_WAVE);
+        for (queue, name, rate) in
+            [("payments", "shop.charge", 40), ("mail", "shop.send_email", 90)]
+        {
+            let runs = rate + rate * distance / HALF_WAVE;
+            let slot = minute - i64::try_from(ago).expect("small");
+            let mut row = StatRow::new(slot, queue, name);
+            row.counts.started = runs;
+            row.counts.retried = runs / 12;
+            row.counts.failed = if (300..330).contains(&ago) { runs / 4 } else { runs / 60 };
+            row.counts.succeeded = runs - row.counts.retried - row.counts.failed;
+            // Half of the jobs wait for 60 ms, the others for up to two seconds when the queue is busy.
+            let longest = if distance > HALF_WAVE / 2 { 4 } else { -8 };
+            let halves = |low, high| {
+                Histogram::from_parts(0, vec![(low, runs / 2), (high, runs - runs / 2)], 1)
+            };
+            row.wait = halves(-16, longest).expect("buckets in order");
+            row.run = halves(-12, -6).expect("buckets in order");
+            rows.push(row);
+        }
+    }
+    store.write_stats(node, rows).await.expect("writes");
+    store.join(NodeInfo::new(node), lease).await.expect("joins");
+    assert!(store.try_lead(node, lease).await.expect("answers"), "no other node leads");
+    while store.fold_stats(node, 100).await.expect("folds") > 0 {}
+    store.leave(node).await.expect("leaves");
 }
 
 async fn submit(mut order: Workflow<'_>, id: u64) -> GroupId {
