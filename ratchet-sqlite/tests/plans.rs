@@ -36,6 +36,7 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_waiting_queues",
     // Newest first, up to the limit.
     "outbox/list_alerts",
+    "audit/get_last",
     // Counts all rejects, or lists all schedules.
     "items/count_rejects",
     "items/list_rejects",

@@ -39,6 +39,8 @@ const LOOKS: &[&str] = &[
     "count_unreadable",
     "stats",
     "oldest_due",
+    "audit",
+    "audit_head",
 ];
 
 #[test]

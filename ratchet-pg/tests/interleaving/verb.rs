@@ -121,6 +121,13 @@ impl Verb {
             Self::Extend | Self::CancelGroup => place.has_group(),
             Self::Fire => place == Place::Scheduled,
             Self::Repair | Self::Drop => place.is_damaged(),
+            // A command with an entry in the audit trail; the command itself is tested everywhere.
+            Self::Operate => {
+                matches!(
+                    place,
+                    Place::Ready | Place::Running | Place::Failed | Place::Paused | Place::Step
+                )
+            }
             // They touch no jobs, so that one scene is as good as another.
             Self::WriteStats | Self::FoldStats | Self::WriteGauges | Self::PurgeStats => {
                 place == Place::Running
@@ -196,6 +203,7 @@ impl Verb {
                 let note = AuditNote { actor: Actor::new("ada"), verb };
                 commanded(store.operate(pause, Some(note)).await.map_err(|error| match error {
                     ChangeError::Command(error) => error,
+                    ChangeError::Store(error) => CommandError::Store(error),
                     other => panic!("a command has another error: {other}"),
                 }))
             }

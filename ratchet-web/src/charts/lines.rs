@@ -47,6 +47,17 @@ pub(crate) struct Chart {
 impl Chart {
     /// Draws the chart, with its values as a table for those who do not see it. `None` if it has no values.
     pub(crate) fn html(&self) -> Option<Markup> {
+        self.figure(&self.table())
+    }
+
+    /// Draws the chart, with a link to the page that has its values. The page is then a third as long.
+    pub(crate) fn linked(&self, link: &str) -> Option<Markup> {
+        self.figure(
+            &html! { p.values { a href=(link) { "Values" span.hidden { " of " (self.title) } } } },
+        )
+    }
+
+    fn figure(&self, values: &Markup) -> Option<Markup> {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let (from, to) = (points().map(|it| it.at).min()?, points().map(|it| it.at).max()?);
         let most = points().filter_map(|point| point.value).fold(0.0, f64::max);
@@ -81,22 +92,28 @@ impl Chart {
                         }
                     }
                 }
-                details {
-                    summary { "Values" }
-                    div.scroll { table {
-                        thead { tr { th scope="col" { "time" } @for line in &self.lines { th.num scope="col" { (line.name) } } } }
-                        tbody { @for (row, point) in self.lines.first().map(|line| &line.points).into_iter().flatten().enumerate() {
-                            tr {
-                                td data-label="time" { (exact(point.at)) }
-                                @for line in &self.lines {
-                                    td.num data-label=(line.name) { (line.points.get(row).and_then(|point| point.value).map_or_else(|| "–".to_owned(), self.unit)) }
-                                }
-                            }
-                        } }
-                    } }
-                }
+                (values)
             }
         })
+    }
+
+    fn table(&self) -> Markup {
+        html! {
+            details {
+                summary { "Values" }
+                div.scroll { table {
+                    thead { tr { th scope="col" { "time" } @for line in &self.lines { th.num scope="col" { (line.name) } } } }
+                    tbody { @for (row, point) in self.lines.first().map(|line| &line.points).into_iter().flatten().enumerate() {
+                        tr {
+                            td data-label="time" { (exact(point.at)) }
+                            @for line in &self.lines {
+                                td.num data-label=(line.name) { (line.points.get(row).and_then(|point| point.value).map_or_else(|| "–".to_owned(), self.unit)) }
+                            }
+                        }
+                    } }
+                } }
+            }
+        }
     }
 }
 

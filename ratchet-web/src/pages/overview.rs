@@ -23,7 +23,7 @@ pub(crate) async fn page(request: Request) -> Answer {
         (tiles(&request, &overview))
         @if !charts.is_empty() {
             div.charts #charts data-live="" { @for chart in charts {
-                @if let Some(chart) = chart.html() { section.card { div.body { (chart) } } }
+                @if let Some(chart) = chart.linked(&request.root.to("stats")) { section.card { div.body { (chart) } } }
             } }
         }
         (card("queues", "Queues", "oldest is the age of the job that is overdue longest", queues::table(&request, &overview).or(empty(

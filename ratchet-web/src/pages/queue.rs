@@ -34,7 +34,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let content = html! {
         @if !charts.is_empty() {
             div.charts #charts data-live="" { @for chart in charts {
-                @if let Some(chart) = chart.html() { section.card { div.body { (chart) } } }
+                @if let Some(chart) = chart.linked(&request.root.with("stats", &[("queue", &name)])) { section.card { div.body { (chart) } } }
             } }
         }
         div.two {
