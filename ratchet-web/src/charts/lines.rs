@@ -27,6 +27,12 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
+impl Line {
+    fn is_measured(&self) -> bool {
+        self.points.iter().any(|point| point.value.is_some())
+    }
+}
+
 /// An instant that is marked, such as a deploy.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
@@ -58,7 +64,8 @@ impl Chart {
     }
 
     fn figure(&self, values: &Markup) -> Option<Markup> {
-        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let lines: Vec<_> = self.lines.iter().filter(|line| line.is_measured()).collect();
+        let points = || lines.iter().flat_map(|line| &line.points);
         let (from, to) = (points().map(|it| it.at).min()?, points().map(|it| it.at).max()?);
         let most = points().filter_map(|point| point.value).fold(0.0, f64::max);
         let most = rounded(most);
@@ -71,7 +78,7 @@ impl Chart {
             figure.chart {
                 figcaption {
                     strong { (self.title) }
-                    ul.legend { @for line in &self.lines { li class=(line.class) { (line.name) } } }
+                    ul.legend { @for line in &lines { li class=(line.class) { (line.name) } } }
                 }
                 svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {
                     @for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
@@ -85,7 +92,7 @@ impl Chart {
                         line.deploy x1=(number(x(mark.at))) x2=(number(x(mark.at))) y1=(TOP) y2=(HEIGHT - BOTTOM) {}
                         text.axis x=(number(x(mark.at) + 4.0)) y=(TOP + 8.0) { (crate::text::brief(&mark.label, 16)) }
                     }
-                    @for line in &self.lines {
+                    @for line in &lines {
                         @for part in parts(&line.points) {
                             @let path = part.iter().map(|(at, value)| format!("{},{}", number(x(*at)), number(y(*value)))).collect::<Vec<_>>().join(" ");
                             polyline class=(format!("line {}", line.class)) points=(path) { title { (line.name) } }

@@ -1,13 +1,14 @@
 //! The audit trail: who changed what, when and why, and whether the trail is complete.
 
 use maud::{Markup, html};
-use ratchet_core::AuditError;
+use ratchet_core::{AuditError, JobId};
 use ratchet_store::model::{AuditFilter, AuditRecord};
+use serde_json::Value;
 
 use super::commands;
 use crate::request::{Answer, Request};
-use crate::text::{brief, count, shell};
-use crate::views::{Page, Table, button, card, definition, empty, text, time};
+use crate::text::{brief, count, counted, shell};
+use crate::views::{Page, Table, button, card, definition, empty, job_link, text, time};
 
 /// The number of rows of a page.
 const SIZE: u32 = 100;
@@ -32,13 +33,12 @@ pub(crate) async fn page(request: Request) -> Answer {
     for entry in &entries {
         let who = request.root.with("audit", &[("by", &entry.actor.name)]);
         let what = request.root.with("audit", &[("verb", &entry.verb)]);
-        let target = request.root.with("audit", &[("target", &entry.target)]);
         table.row([
             html! { (entry.number) },
             time(entry.at, request.now),
             html! { a href=(who) { (text(&entry.actor.name, 40)) } " " small { (text(&entry.actor.via, 20)) } },
             html! { a href=(what) { (text(&entry.verb, 40)) } },
-            html! { a href=(target) { (text(&entry.target, 60)) } },
+            target(&request, entry),
             entry.actor.reason.as_deref().map_or_else(Table::none, |reason| text(reason, 120)),
             change(entry),
         ]);
@@ -73,13 +73,61 @@ pub(crate) async fn page(request: Request) -> Answer {
     page.answer(&request).await
 }
 
-/// Returns the target before and after a change.
+/// Returns the target before and after a change in words, with everything that was recorded behind them.
 fn change(entry: &AuditRecord) -> Markup {
-    let side = |view: &Option<String>| match view {
-        Some(view) => html! { code { (text(view, 80)) } },
-        None => html! { span.faint { "–" } },
+    let views = [("before", &entry.before), ("after", &entry.after)];
+    html! {
+        (words(entry.before.as_deref())) " → " strong { (words(entry.after.as_deref())) }
+        @if entry.before.is_some() || entry.after.is_some() {
+            details {
+                summary { "recorded" }
+                @for (name, view) in views {
+                    @if let Some(view) = view { p { small { (name) } " " code { (text(view, 400)) } } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns what matters most in a recorded state.
+fn words(view: Option<&str>) -> String {
+    let Some(view) = view else { return "–".to_owned() };
+    let value: Value = serde_json::from_str(view).unwrap_or_default();
+    let state = match &value["state"] {
+        Value::String(state) => Some(state.to_lowercase()),
+        Value::Object(state) => state.keys().next().cloned(),
+        _ => None,
     };
-    html! { (side(&entry.before)) " → " (side(&entry.after)) }
+    if let Some(state) = state {
+        return state.replace('_', " ");
+    }
+    if value["paused"] == true {
+        return "paused".to_owned();
+    }
+    if let Some(jobs) = value["retried"].as_array() {
+        return format!("{} retried", counted(jobs.len() as u64, "job"));
+    }
+    if let (Some(cron), Some(zone)) = (value["expression"].as_str(), value["zone"].as_str()) {
+        return format!("{} in {}", brief(cron, 60), brief(zone, 40));
+    }
+    match (&value["limits"]["concurrency"], &value["limits"]["rate"]["jobs"]) {
+        (Value::Null, Value::Null) if value.get("limits").is_some() => "no limits".to_owned(),
+        (Value::Null, Value::Null) => brief(view, 60),
+        (concurrency, Value::Null) => format!("{concurrency} at once"),
+        _ => "limited rate".to_owned(),
+    }
+}
+
+/// Returns the link to all changes of a target, and to the target if it is a job.
+fn target(request: &Request, entry: &AuditRecord) -> Markup {
+    let all = request.root.with("audit", &[("target", &entry.target)]);
+    let job = entry.target.strip_prefix("job ").and_then(|id| id.parse::<JobId>().ok());
+    html! {
+        @match job {
+            Some(id) => { "job " (job_link(&request.root, id)) " " a href=(all) { "changes" } }
+            None => a href=(all) { (text(&entry.target, 60)) },
+        }
+    }
 }
 
 pub(crate) async fn verify(request: Request) -> Answer {

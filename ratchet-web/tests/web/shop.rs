@@ -163,13 +163,15 @@ async fn record_a_day(ratchet: &Ratchet) {
             row.counts.retried = runs / 12;
             row.counts.failed = if (300..330).contains(&ago) { runs / 4 } else { runs / 60 };
             row.counts.succeeded = runs - row.counts.retried - row.counts.failed;
-            // Half of the jobs wait for 60 ms, the others for up to two seconds when the queue is busy.
-            let longest = if distance > HALF_WAVE / 2 { 4 } else { -8 };
-            let halves = |low, high| {
-                Histogram::from_parts(0, vec![(low, runs / 2), (high, runs - runs / 2)], 1)
+            // Most jobs wait for 60 ms. When the queue is busy, one in ten waits for two seconds.
+            let shape = |buckets: [i32; 3]| {
+                let counts = [runs * 7 / 10, runs / 5, runs / 10 + 1];
+                let buckets = buckets.into_iter().zip(counts).collect();
+                Histogram::from_parts(0, buckets, 1).expect("buckets in order")
             };
-            row.wait = halves(-16, longest).expect("buckets in order");
-            row.run = halves(-12, -6).expect("buckets in order");
+            let busy = distance > HALF_WAVE / 2;
+            row.wait = shape(if busy { [-16, -6, 4] } else { [-16, -14, -8] });
+            row.run = shape([-12, -8, -4]);
             rows.push(row);
         }
     }
