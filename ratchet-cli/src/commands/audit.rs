@@ -6,7 +6,7 @@ use ratchet_store::model::{AuditFilter, AuditHash, AuditHead, AuditRecord};
 use super::Session;
 use crate::args::Audit;
 use crate::exit::Failure;
-use crate::output::text::counted;
+use crate::output::text::{count, counted};
 use crate::output::{column, number};
 
 pub(super) async fn run(session: &Session, command: Audit) -> Result<(), Failure> {
@@ -50,9 +50,10 @@ async fn verify(session: &Session, since: Option<&str>) -> Result<(), Failure> {
     let saved = since.map(read_head).transpose()?.unwrap_or_default();
     match session.ratchet.audit().verify_since(saved).await {
         Ok(head) => {
+            let noun = if head.number == 1 { "entry" } else { "entries" };
             let text = format!(
-                "{} verified\nend {}:{}",
-                counted(head.number, "entry").replace("entrys", "entries"),
+                "{} {noun} verified\nend {}:{}",
+                count(head.number),
                 head.number,
                 head.hash
             );

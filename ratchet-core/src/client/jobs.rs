@@ -55,7 +55,7 @@ impl Jobs {
     /// # async fn demo(ratchet: &Ratchet, id: JobId) -> Result<(), Box<dyn std::error::Error>> {
     /// let Some(seen) = ratchet.jobs().get(id).await? else { return Ok(()) };
     /// match ratchet.jobs().if_version(seen.version).retry(id).await {
-    ///     Err(CommandError::Moved { state, .. }) => println!("somebody was faster: the job is {state}"),
+    ///     Err(CommandError::Moved { state, .. }) => println!("another operator was faster: the job is {state}"),
     ///     retried => retried?,
     /// }
     /// # Ok(())

@@ -51,7 +51,7 @@ impl Audit {
 
     /// Checks that no entry was changed, removed or added since it was written. Returns the end of the trail.
     ///
-    /// Somebody who can write to the database can replace the whole trail. Save the returned end elsewhere, and compare
+    /// A user who can write to the database can replace the whole trail. Save the returned end elsewhere, and compare
     /// it with [`Self::verify_since`], to notice that too.
     ///
     /// # Errors

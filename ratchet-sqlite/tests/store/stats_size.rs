@@ -50,7 +50,7 @@ fn rows(rng: &mut Rng, slot: i64, runs: u64) -> Vec<StatRow> {
 
 /// What is old is written once per slot of the tier that it is kept in, so that the year is over within minutes.
 #[tokio::test]
-#[ignore = "takes minutes; its output is in docs/rollups.md"]
+#[ignore = "takes minutes; prints the size on disk"]
 async fn m_02_a_year_of_statistics_of_fifty_busy_jobs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.db");

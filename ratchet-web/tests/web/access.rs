@@ -91,7 +91,7 @@ async fn o_08_a_scope_shows_and_changes_nothing_outside_of_it() {
     let scoped = [
         Access::admin("m").queues(["mail"]),
         Access::admin("m").names(["shop.send_email"]),
-        Access::admin("m").tenants(["nobody"]),
+        Access::admin("m").tenants(["unknown"]),
     ];
     for access in scoped {
         let before = shop.ratchet().jobs().counts().await.expect("counts");
