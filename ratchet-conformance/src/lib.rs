@@ -46,7 +46,8 @@ pub mod differential;
 pub mod engine;
 mod fixture;
 mod run;
-mod suite;
+#[doc(hidden)]
+pub mod suite;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,11 +1,25 @@
 //! The list of all cases for stores, and the macro that turns them into tests.
 
+#![allow(missing_docs)] // cases are documented by their names
+
+use crate::World;
+use crate::run::CaseFuture;
+
 /// Generates one test per case for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! suite {
     ($harness:ty) => {
         type ConformanceHarness = $harness;
-        $crate::__themes! {
+        $crate::__cases! { $crate::__themes }
+    };
+}
+
+/// Passes the list of all cases to a macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cases {
+    ($($consumer:tt)+) => {
+        $($consumer)+! {
             alerts {
                 d_03_dead_job_is_an_alert
                 d_03_the_same_is_suppressed_and_counted
@@ -552,10 +566,22 @@ macro_rules! __themes {
         $(mod $theme {
             $(#[test]
             fn $case() {
-                $crate::run::<super::ConformanceHarness, _>(|world| {
-                    ::std::boxed::Box::pin($crate::cases::$theme::$case(world))
-                });
+                $crate::run::<super::ConformanceHarness>($crate::suite::$theme::$case);
             })*
         })*
     };
 }
+
+/// Generates a function per case that returns its future in a box. The body of an async function is compiled by the
+/// crate that boxes it, so that it is compiled here once and not in every test program.
+macro_rules! boxed {
+    ($($theme:ident { $($case:ident)* })*) => {
+        $(pub mod $theme {
+            $(pub fn $case(world: &super::World) -> super::CaseFuture<'_> {
+                Box::pin(crate::cases::$theme::$case(world))
+            })*
+        })*
+    };
+}
+
+__cases! { boxed }

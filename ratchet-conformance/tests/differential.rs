@@ -6,7 +6,9 @@ mod harness;
 use broken_stores::{Fault, Faulty};
 use harness::{Memory, Ticking};
 use ratchet_conformance::Harness;
-use ratchet_conformance::differential::{Divergence, Op, generate, generate_graphs, run_both};
+use ratchet_conformance::differential::{
+    Divergence, Op, generate, generate_graphs, results, run_both,
+};
 
 #[tokio::test]
 async fn memory_agrees_with_memory() {
@@ -105,4 +107,55 @@ async fn a_priority_that_is_not_kept_is_noticed() {
 #[tokio::test]
 async fn a_delay_that_is_not_kept_is_noticed() {
     diverges(Fault::IgnoresDelays).await;
+}
+
+/// The generated operations must cover every kind of result, including conflicts.
+#[tokio::test]
+async fn random_operations_reach_every_kind_of_answer() {
+    let mut reported = String::new();
+    for seed in 0..60 {
+        let ops = if seed < 30 { generate(seed, 400) } else { generate_graphs(seed, 400) };
+        reported += &results(&Memory::fresh().await, &ops).await.join("\n");
+    }
+    for answer in [
+        "Created",
+        "Duplicate(",
+        "Holder(",
+        "BusinessKeysTaken",
+        "IdempotencyMismatch",
+        "state: Succeeded",
+        "state: Failed",
+        "Stale { state: Some(Canceled) }",
+        "Stale { state: Some(Running) }",
+        "DroppedChild",
+        "NotFound",
+        "IllegalTransition",
+        "BusinessKeyTaken {",
+        "Unchanged",
+        "retried: [0",
+        "key_taken: [0",
+        "suspects (true, ",
+        ", true) next",
+        "crashes: 2",
+        "generation: 2",
+        "renewed [(",
+        "lost",
+        "Err(Data)",
+        "DeadLetter(",
+        "Alert(Alert",
+        "original: Some(",
+        "GroupCanceled(",
+        "GroupUnchanged",
+        "GroupSealed",
+        "GroupNotFound",
+        "StepExists",
+        "DroppedGraph",
+        "MovedWithGraph {",
+        "UpstreamFailed",
+        "NotTaken",
+        "reopened: [0",
+        "released: [0",
+    ] {
+        assert!(reported.contains(answer), "no {answer}");
+    }
 }

@@ -4,7 +4,8 @@
 #[doc(hidden)]
 pub mod cases;
 mod predict;
-mod suite;
+#[doc(hidden)]
+pub mod suite;
 
 #[doc(hidden)]
 pub use predict::{Fate, fate, predict, predict_told};

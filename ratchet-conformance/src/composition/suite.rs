@@ -1,11 +1,25 @@
 //! The list of all cases about composition, and the macro that turns them into tests.
 
+#![allow(missing_docs)] // cases are documented by their names
+
+use crate::World;
+use crate::run::CaseFuture;
+
 /// Generates one test per case about chains, batches and workflows for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! composition_suite {
     ($harness:ty) => {
         type CompositionHarness = $harness;
-        $crate::__composition_themes! {
+        $crate::__composition_cases! { $crate::__composition_themes }
+    };
+}
+
+/// Passes the list of all cases to a macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __composition_cases {
+    ($($consumer:tt)+) => {
+        $($consumer)+! {
             batch {
                 w_03_all_children_can_be_claimed_at_once
                 w_03_progress_is_counted
@@ -173,10 +187,21 @@ macro_rules! __composition_themes {
         $(mod $theme {
             $(#[test]
             fn $case() {
-                $crate::run::<super::CompositionHarness, _>(|world| {
-                    ::std::boxed::Box::pin($crate::composition::cases::$theme::$case(world))
-                });
+                $crate::run::<super::CompositionHarness>($crate::composition::suite::$theme::$case);
             })*
         })*
     };
 }
+
+/// Generates a function per case that returns its future in a box, so that the body is compiled once.
+macro_rules! boxed {
+    ($($theme:ident { $($case:ident)* })*) => {
+        $(pub mod $theme {
+            $(pub fn $case(world: &super::World) -> super::CaseFuture<'_> {
+                Box::pin(crate::composition::cases::$theme::$case(world))
+            })*
+        })*
+    };
+}
+
+__composition_cases! { boxed }

@@ -7,7 +7,8 @@ mod fixture;
 mod flaky;
 mod hostile;
 mod script;
-mod suite;
+#[doc(hidden)]
+pub mod suite;
 
 #[doc(hidden)]
 pub use fixture::EngineFixture;

@@ -1,5 +1,9 @@
 //! The list of all engine cases, and the function that runs one.
 
+#![allow(missing_docs)] // cases are documented by their names
+
+use std::pin::Pin;
+
 use tokio::runtime::Builder;
 
 use super::EngineFixture;
@@ -11,19 +15,26 @@ use crate::Harness;
 ///
 /// Panics if the case fails.
 #[doc(hidden)]
-pub fn run_engine<H, C, F>(case: C)
-where
-    H: Harness,
-    C: FnOnce(EngineFixture) -> F,
-    F: Future<Output = ()>,
-{
+pub fn run_engine<H: Harness>(case: EngineCase) {
+    run_with(Box::pin(EngineFixture::new::<H>()), case);
+}
+
+/// A case whose future is in a box.
+#[doc(hidden)]
+pub type EngineCase = fn(EngineFixture) -> EngineCaseFuture;
+
+/// The future of a case.
+#[doc(hidden)]
+pub type EngineCaseFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+fn run_with(fixture: Pin<Box<dyn Future<Output = EngineFixture>>>, case: EngineCase) {
     // The cases about stuck handlers rely on four threads.
     let runtime = Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
         .build()
         .expect("a runtime can be built");
-    runtime.block_on(async { case(EngineFixture::new::<H>().await).await });
+    runtime.block_on(async { case(fixture.await).await });
     // A handler that is still blocked must not prevent the test from ending.
     runtime.shutdown_background();
 }
@@ -33,7 +44,16 @@ where
 macro_rules! engine_suite {
     ($harness:ty) => {
         type EngineHarness = $harness;
-        $crate::__engine_themes! {
+        $crate::__engine_cases! { $crate::__engine_themes }
+    };
+}
+
+/// Passes the list of all cases to a macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __engine_cases {
+    ($($consumer:tt)+) => {
+        $($consumer)+! {
             breaker {
                 b_02_an_outage_from_end_to_end
                 b_02_a_failed_probe_uses_no_attempt
@@ -288,9 +308,22 @@ macro_rules! __engine_themes {
             $(
                 #[test]
                 fn $case() {
-                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::cases::$theme::$case);
+                    $crate::run_engine::<super::EngineHarness>($crate::engine::suite::$theme::$case);
                 }
             )*
         }
     )*};
 }
+
+/// Generates a function per case that returns its future in a box, so that the body is compiled once.
+macro_rules! boxed {
+    ($($theme:ident { $($case:ident)* })*) => {
+        $(pub mod $theme {
+            $(pub fn $case(fixture: super::EngineFixture) -> super::EngineCaseFuture {
+                Box::pin(crate::engine::cases::$theme::$case(fixture))
+            })*
+        })*
+    };
+}
+
+__engine_cases! { boxed }

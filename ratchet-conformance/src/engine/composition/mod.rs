@@ -38,7 +38,16 @@ async fn ended(group: &GroupHandle) -> GroupRecord {
 macro_rules! composition_engine_suite {
     ($harness:ty) => {
         type EngineHarness = $harness;
-        $crate::__composition_engine_themes! {
+        $crate::__composition_engine_cases! { $crate::__composition_engine_themes }
+    };
+}
+
+/// Passes the list of all cases to a macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __composition_engine_cases {
+    ($($consumer:tt)+) => {
+        $($consumer)+! {
             batches {
                 w_03_progress_and_completion_are_told
                 w_03_callbacks_are_told_of_the_batch
@@ -130,9 +139,28 @@ macro_rules! __composition_engine_themes {
             $(
                 #[test]
                 fn $case() {
-                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::composition::$theme::$case);
+                    $crate::run_engine::<super::EngineHarness>($crate::engine::composition::__boxed::$theme::$case);
                 }
             )*
         }
     )*};
 }
+
+/// Generates a function per case that returns its future in a box, so that the body is compiled once.
+macro_rules! boxed {
+    ($($theme:ident { $($case:ident)* })*) => {
+        #[doc(hidden)]
+        pub mod __boxed {
+            $(pub mod $theme {
+                use crate::engine::EngineFixture;
+                use crate::engine::suite::EngineCaseFuture;
+
+                $(pub fn $case(fixture: EngineFixture) -> EngineCaseFuture {
+                    Box::pin(crate::engine::composition::$theme::$case(fixture))
+                })*
+            })*
+        }
+    };
+}
+
+__composition_engine_cases! { boxed }
