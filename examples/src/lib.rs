@@ -1,5 +1,8 @@
 //! Shared by the examples: an SQLite store in a temporary folder that is removed when the program ends.
 
+#[cfg(doctest)]
+mod site;
+
 use ratchet::SqliteStore;
 
 /// A store on a fresh file, and the path of that file. The folder is removed on drop.

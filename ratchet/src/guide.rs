@@ -12,6 +12,9 @@ pub mod keys {}
 #[doc = include_str!("../docs/guide/guards.md")]
 pub mod guards {}
 
+#[doc = include_str!("../docs/guide/transactions.md")]
+pub mod transactions {}
+
 #[doc = include_str!("../docs/guide/connections.md")]
 pub mod connections {}
 
@@ -32,6 +35,9 @@ pub mod metrics {}
 
 #[doc = include_str!("../docs/guide/testing.md")]
 pub mod testing {}
+
+#[doc = include_str!("../docs/guide/schedules.md")]
+pub mod schedules {}
 
 #[doc = include_str!("../docs/guide/composition.md")]
 pub mod composition {}

@@ -151,18 +151,19 @@ fn m_06_other_names_of_metrics_in_the_files_exist() {
 
 #[test]
 fn m_06_every_alert_has_a_section_in_the_runbook() {
-    let (alerts, runbook) = (read("prometheus/alerts.yml"), read("runbook.md"));
+    let alerts = read("prometheus/alerts.yml");
+    let runbook = read("../docs/site/operations/runbook/alerts.md");
     let names: Vec<_> =
         alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     assert!(names.len() > 15, "the file is read");
     let links = yaml_values(&alerts, "runbook_url");
     assert_eq!(names.len(), links.len());
     for (name, link) in names.iter().zip(links) {
-        let anchor = link.split_once("runbook.md#").expect("a link").1;
+        let anchor = link.split_once("runbook/alerts.md#").expect("a link").1;
         assert_eq!(anchor, name.to_lowercase());
-        assert!(runbook.contains(&format!("\n## {name}\n")), "{name} has no section");
+        assert!(runbook.contains(&format!("\n### {name}\n")), "{name} has no section");
     }
-    let sections: Vec<_> = runbook.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let sections: Vec<_> = runbook.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert_eq!(sections, names, "in the order of the alerts");
 }
 
