@@ -600,4 +600,10 @@ pub(crate) struct Work {
     /// Exits after this time, such as 1h [env: `RATCHET_MAX_TIME`]
     #[arg(long)]
     pub(crate) max_time: Option<String>,
+    /// Serves `/health/live`, `/health/ready` and `/metrics` at this address, such as 127.0.0.1:9090
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) health: Option<std::net::SocketAddr>,
+    /// Fails if the tables are not up to date, instead of updating them
+    #[arg(long)]
+    pub(crate) no_migrate: bool,
 }

@@ -89,7 +89,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Unreadable(command) => unreadable::run(session, command).await,
         Command::Doctor => doctor::run(session).await,
         Command::Health { worker } => doctor::health(session, worker).await,
-        Command::Work(_) => work::run(session).await,
+        Command::Work(command) => work::run(session, &command).await,
         #[cfg(feature = "web")]
         Command::Serve(command) => serve::run(session, command).await,
         #[cfg(feature = "web")]

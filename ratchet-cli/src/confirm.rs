@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::commands::Session;
+use crate::context::Selected;
 use crate::exit::Failure;
 
 impl Session {
@@ -15,27 +16,31 @@ impl Session {
             eprintln!("would {change} in {}", self.selected.target);
             return Ok(false);
         }
-        let asks = final_ || self.selected.production;
-        if !asks || self.yes {
-            return Ok(true);
+        if final_ || self.selected.production {
+            confirm(&self.selected, change, self.yes)?;
         }
-        if !io::stdin().is_terminal() {
-            return Err(Failure::refused(format!(
-                "will not {change} without confirmation; add `--yes`"
-            )));
-        }
-        let context = self
-            .selected
-            .context
-            .as_ref()
-            .map_or_else(String::new, |name| format!(" (context {name})"));
-        eprint!("target  {}{context}\n{change}? [y/N] ", self.selected.target);
-        io::stderr().flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        if matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Ok(true);
-        }
-        Err(Failure::refused("nothing was changed"))
+        Ok(true)
     }
+}
+
+/// Asks before a change; `yes` answers.
+pub(crate) fn confirm(selected: &Selected, change: &str, yes: bool) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::refused(format!(
+            "will not {change} without confirmation; add `--yes`"
+        )));
+    }
+    let context =
+        selected.context.as_ref().map_or_else(String::new, |name| format!(" (context {name})"));
+    eprint!("target  {}{context}\n{change}? [y/N] ", selected.target);
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    Err(Failure::refused("nothing was changed"))
 }

@@ -123,7 +123,10 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
             return commands::migrate::run(&selected, command, &cli.global).await;
         }
         let store: Arc<dyn Store> = match &cli.command {
-            Command::Work(_) => selected.target.open_for_worker().await?,
+            Command::Work(work) => {
+                commands::work::log();
+                selected.target.open_for_worker(!work.no_migrate).await?
+            }
             _ => selected.target.open().await?,
         };
         let builder = Ratchet::builder_shared(store).env();

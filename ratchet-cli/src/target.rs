@@ -8,6 +8,10 @@ use ratchet_core::Store;
 
 use crate::exit::{ExitStatus, Failure};
 
+/// The connections of a command for operators, which does one thing after another.
+#[cfg(feature = "postgres")]
+const COMMAND_CONNECTIONS: u32 = 2;
+
 /// Where the jobs are: a SQLite file or a PostgreSQL database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -55,7 +59,8 @@ impl Target {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres { .. } => {
-                let options = self.postgres()?.without_migrations();
+                let options =
+                    self.postgres()?.without_migrations().connections(COMMAND_CONNECTIONS);
                 let store = ratchet_pg::PgStore::open(options).await;
                 Ok(Arc::new(store.map_err(|error| self.cannot_open(&error))?))
             }
@@ -64,17 +69,21 @@ impl Target {
         }
     }
 
-    /// Opens the store for a worker, which migrates it.
-    pub(crate) async fn open_for_worker(&self) -> Result<Arc<dyn Store>, Failure> {
+    /// Opens the store for a worker, with as many connections as a worker needs.
+    pub(crate) async fn open_for_worker(&self, migrate: bool) -> Result<Arc<dyn Store>, Failure> {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => {
-                let store = ratchet_sqlite::SqliteStore::open(path).await;
+                let options = ratchet_sqlite::SqliteStore::options(path);
+                let options = if migrate { options } else { options.without_migrations() };
+                let store = options.open().await;
                 Ok(Arc::new(store.map_err(|error| self.cannot_open(&error))?))
             }
             #[cfg(feature = "postgres")]
             Self::Postgres { .. } => {
-                let store = ratchet_pg::PgStore::open(self.postgres()?).await;
+                let options = self.postgres()?;
+                let options = if migrate { options } else { options.without_migrations() };
+                let store = ratchet_pg::PgStore::open(options).await;
                 Ok(Arc::new(store.map_err(|error| self.cannot_open(&error))?))
             }
             #[allow(unreachable_patterns)] // reachable without one of the features
@@ -106,7 +115,6 @@ impl Target {
             return Err(Failure::usage(format!("{self} is not a PostgreSQL database")));
         };
         let options = ratchet_pg::PgOptions::new(url).map_err(|error| self.cannot_open(&error))?;
-        let options = options.connections(2);
         Ok(match schema {
             Some(schema) => options.schema(schema),
             None => options,

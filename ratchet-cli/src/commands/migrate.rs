@@ -1,6 +1,7 @@
 //! `ratchet migrate …`
 
 use crate::args::{Global, Migrate};
+use crate::confirm::confirm;
 use crate::context::Selected;
 use crate::exit::Failure;
 use crate::output::Output;
@@ -27,6 +28,9 @@ pub(crate) async fn run(
             Ok(())
         }
         Migrate::Up => {
+            if selected.production {
+                confirm(selected, "create or update the tables", global.yes)?;
+            }
             selected.target.migrate().await?;
             eprintln!("the tables of {} are up to date", selected.target);
             Ok(())

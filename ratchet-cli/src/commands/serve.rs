@@ -51,14 +51,33 @@ pub(super) async fn run(session: &Session, serve: Serve) -> Result<(), Failure> 
     let listener = listen(serve.listen).await?;
     eprintln!("serving {}", session.selected.target);
     eprintln!("http://{}/", listener.local_addr()?);
-    let stopped = async {
-        let _ = tokio::signal::ctrl_c().await;
-    };
+    let stopped = stopped()?;
     // Open pages hold a stream of events, so that waiting for all connections would not end.
     tokio::select! {
         result = axum::serve(listener, app) => Ok(result?),
         () = stopped => Ok(()),
     }
+}
+
+/// Waits for SIGINT or SIGTERM. As the first process of a container, a program must handle both itself.
+#[cfg(unix)]
+fn stopped() -> Result<impl Future<Output = ()>, Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn stopped() -> Result<impl Future<Output = ()>, Failure> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 async fn listen(address: SocketAddr) -> Result<tokio::net::TcpListener, Failure> {

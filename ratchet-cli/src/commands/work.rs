@@ -1,8 +1,9 @@
 //! `work`: runs a worker of the program.
 
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 
-use ratchet_core::{Builder, RunMode, Stopped};
+use ratchet_core::{Builder, HealthServer, RunMode, Stopped};
 use tracing_subscriber::EnvFilter;
 
 use super::{Session, read};
@@ -36,16 +37,22 @@ pub(crate) fn configure(builder: Builder, work: &Work) -> Result<Builder, Failur
     }))
 }
 
-/// Runs a worker until a signal arrives or its mode ends it, and prints what it did.
-pub(super) async fn run(session: &Session) -> Result<(), Failure> {
-    // A program that has installed a subscriber of its own keeps it.
+/// Logs to standard error, unless the program has installed a subscriber of its own. Must be called before the settings
+/// are read, so that warnings about them are logged.
+pub(crate) fn log() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let _ = subscriber.with_ansi(std::io::stderr().is_terminal()).try_init();
+}
+
+/// Runs a worker until a signal arrives or its mode ends it, and prints what it did.
+pub(super) async fn run(session: &Session, work: &Work) -> Result<(), Failure> {
     eprintln!("working on {}", session.selected.target);
     let worker = session.ratchet.start().await?;
     eprintln!("serving {}", worker.queues().join(", "));
+    let health = work.health.map(|address| listen(session, address)).transpose()?;
     worker.run_until_signal().await?;
+    drop(health);
     let stats = worker.stats();
     eprintln!(
         "claimed {}, succeeded {}, retried {}, failed {}, deferred {}, returned {}",
@@ -60,4 +67,13 @@ pub(super) async fn run(session: &Session) -> Result<(), Failure> {
         Stopped::Died(died) => Err(Failure::refused(died.to_string())),
         _ => Ok(()),
     }
+}
+
+/// Serves probes and metrics.
+fn listen(session: &Session, address: SocketAddr) -> Result<HealthServer, Failure> {
+    let health = session.ratchet.serve_health(address);
+    let health =
+        health.map_err(|error| Failure::refused(format!("cannot listen at {address}: {error}")))?;
+    eprintln!("health and metrics at http://{}/", health.addr());
+    Ok(health)
 }

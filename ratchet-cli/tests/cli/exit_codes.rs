@@ -129,6 +129,10 @@ fn o_12_contexts_come_from_a_file_and_production_needs_confirmation() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--yes"));
     assert!(stored.prints(&["queues", "list", "--csv"]).contains("paused"));
     assert!(run(&["--context", "live", "queues", "resume", "mail", "--yes"]).status.success());
+    assert!(run(&["migrate", "up"]).status.success());
+    let refused = run(&["--context", "live", "migrate", "up"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(run(&["--context", "live", "migrate", "up", "--yes"]).status.success());
     assert_eq!(run(&["--context", "other", "status"]).status.code(), Some(2));
     fs::write(config, "contexts = 7").expect("writes");
     assert_eq!(run(&["status"]).status.code(), Some(2));

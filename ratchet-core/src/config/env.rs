@@ -42,6 +42,9 @@ impl fmt::Display for EnvError {
 
 impl std::error::Error for EnvError {}
 
+/// Variables that the command line reads, see `ratchet-cli`.
+const COMMAND_LINE: [&str; 2] = ["RATCHET_STORE", "RATCHET_ACTOR"];
+
 impl Config {
     /// Returns the default configuration with the settings of the environment, see [`Config::settings`].
     ///
@@ -85,7 +88,9 @@ impl Config {
             return Err(EnvError { variables: bad });
         }
         *self = config;
-        let known = |name: &str| SETTINGS.iter().any(|setting| setting.env == name);
+        let known = |name: &str| {
+            SETTINGS.iter().any(|setting| setting.env == name) || COMMAND_LINE.contains(&name)
+        };
         let unknown = variables.iter().filter(|(name, _)| !known(name));
         Ok(unknown.map(|(name, _)| unknown_variable(name)).collect())
     }
@@ -192,8 +197,12 @@ mod tests {
 
     #[test]
     fn s_12_unknown_variables_are_reported_with_a_suggestion() {
-        let (_, warnings) =
-            read(&[("RATCHET_CONCURENCY", "8"), ("RATCHET_SOMETHING_ELSE", "x")]).expect("reads");
+        let (_, warnings) = read(&[
+            ("RATCHET_CONCURENCY", "8"),
+            ("RATCHET_SOMETHING_ELSE", "x"),
+            ("RATCHET_STORE", "x"),
+        ])
+        .expect("reads");
         assert_eq!(
             warnings,
             [
