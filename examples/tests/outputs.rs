@@ -39,7 +39,11 @@ macro_rules! prints {
     )*};
 }
 
-prints! { callbacks do_not_retry etl_chain import_batch nightly order_workflow ready_made supervised testing_kit timeout_and_cancel transactional_enqueue typed_result }
+prints! {
+    callbacks do_not_retry etl_chain fraud_workflow image_pipeline import_batch import_rows nightly order_workflow
+    ready_made supervised tenant_limits testing_kit timeout_and_cancel transactional_enqueue typed_result
+    webhook_delivery
+}
 
 #[test]
 fn quickstart_runs_twice_on_one_file() {

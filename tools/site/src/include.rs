@@ -79,6 +79,13 @@ impl Site {
                 let included = normal(&file.parent().unwrap_or(Path::new("")).join(path));
                 let text = std::fs::read_to_string(self.repository.join(&included))
                     .with_context(|| format!("{}: {path}", file.display()))?;
+                // A program or its output is part of the code fence around it.
+                if included.extension().is_none_or(|end| end != "md") {
+                    if let Some(part) = parts.last_mut() {
+                        part.text += &text;
+                    }
+                    continue;
+                }
                 parts.push(Part { file: included, line: 0, text });
                 parts.push(Part { file: file.to_owned(), line: number + 1, text: String::new() });
             } else if let Some(part) = parts.last_mut() {
