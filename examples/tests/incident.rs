@@ -86,23 +86,26 @@ fn quoted(arg: &str) -> String {
     if arg.contains([' ', '*', '>']) { format!("'{arg}'") } else { arg.to_owned() }
 }
 
-/// Replaces instants and durations of this run, and the spaces that align what follows them.
+/// Replaces instants and durations of this run. Columns keep their width.
 fn timeless(line: &str) -> String {
     if line.starts_with('$') {
         return line.to_owned();
     }
     let words: Vec<_> = line.split_inclusive(' ').collect();
     let mut shown = String::new();
+    let mut dropped = 0;
     for (at, word) in words.iter().enumerate() {
         let bare = word.trim();
         let next = words.get(at + 1).map_or("", |next| next.trim());
         let is_time = |text: &str| text.ends_with("ms") || text.ends_with('s');
         let number = bare.starts_with(|first: char| first.is_ascii_digit() || first == '<');
         if next == "ago" && number {
+            dropped = word.chars().count();
             continue;
         }
         if bare == "ago" || bare == "now" {
             shown.push_str(&word.replace(bare, "now"));
+            shown.push_str(&" ".repeat(std::mem::take(&mut dropped)));
         } else if number && is_time(bare) {
             shown.push_str(&word.replace(bare, "1ms"));
         } else if bare.starts_with("(20") && bare.ends_with("Z)") {
