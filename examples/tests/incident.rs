@@ -105,7 +105,8 @@ fn timeless(line: &str) -> String {
         }
         if bare == "ago" || bare == "now" {
             shown.push_str(&word.replace(bare, "now"));
-            shown.push_str(&" ".repeat(std::mem::take(&mut dropped)));
+            let width = std::mem::take(&mut dropped);
+            shown.push_str(&" ".repeat(if next.is_empty() { width } else { 0 }));
         } else if number && is_time(bare) {
             shown.push_str(&word.replace(bare, "1ms"));
         } else if bare.starts_with("(20") && bare.ends_with("Z)") {
