@@ -279,7 +279,7 @@ pub(crate) enum Failures {
     },
     /// Retries the failed jobs that match a filter, oldest first
     Redrive {
-        /// Conditions such as `fingerprint:7c1e09ab`; all of them must hold
+        /// Conditions such as `fingerprint:7c1e09ab51fd7a90`; all of them must hold
         #[arg(value_name = "FILTER", required = true)]
         filter: Vec<String>,
         /// The maximum number of jobs

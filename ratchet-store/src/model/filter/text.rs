@@ -20,7 +20,7 @@ pub const CONDITIONS: [(&str, &str); 14] = [
     ("key", "key:order-42"),
     ("correlation", "correlation:req-7"),
     ("reason", "reason:retry_exhausted"),
-    ("fingerprint", "fingerprint:7c1e09ab"),
+    ("fingerprint", "fingerprint:7c1e09ab51fd7a90"),
     ("group", "group:01a1e59f-1126-7000-aa3b-d90d531ee121"),
     ("queued>", "queued>2h"),
     ("queued<", "queued<2026-11-01"),
