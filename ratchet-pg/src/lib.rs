@@ -46,6 +46,7 @@ mod pool;
 mod query;
 mod record;
 mod retry;
+mod roles;
 mod runtime;
 mod scan_start;
 mod schedule;
@@ -67,5 +68,6 @@ pub use sqlx;
 
 pub use in_tx::EnqueueInTx;
 pub use options::PgOptions;
+pub use roles::{DatabaseRole, UnknownRole};
 pub use store::PgStore;
 pub use sweep::Repairs;

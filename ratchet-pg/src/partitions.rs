@@ -17,7 +17,7 @@ use crate::store::Inner;
 /// a worker.
 const AHEAD: u32 = 2;
 
-/// Creates the missing partitions.
+/// Creates the missing partitions. A user without the rights of a worker leaves that to the workers.
 pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), Fault> {
     let made: Result<i32, _> = db::query_scalar(sql.make_parts())
         .bind(micros(range))
@@ -30,6 +30,10 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
             tracing::debug!(made, "ranges of ids were made");
             Ok(())
         }
+        Err(error) if is_denied(&error) => {
+            tracing::debug!(%error, "ranges of ids are made by workers");
+            Ok(())
+        }
         // Jobs of a missing partition go to the default partition, so this can wait.
         Err(error) if error.as_database_error().is_some() => {
             tracing::warn!(%error, "ranges of ids could not be made; it is tried again");
@@ -37,6 +41,11 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether the user of the database lacks a right.
+fn is_denied(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "42501")
 }
 
 /// When to examine old partitions again. Finding the jobs that must be kept reads a whole partition.

@@ -414,7 +414,7 @@ pub(crate) fn channel(schema: &str) -> String {
 }
 
 /// Quotes an identifier.
-fn quote(name: &str) -> String {
+pub(crate) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('\0', "").replace('"', "\"\""))
 }
 

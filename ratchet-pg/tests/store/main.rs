@@ -16,6 +16,7 @@ mod jobs;
 mod opening;
 mod outages;
 mod partitions;
+mod roles;
 mod snapshot;
 mod sql_limits;
 mod submit_overhead;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use ratchet_pg::{PgOptions, PgStore};
+use ratchet_pg::{DatabaseRole, PgOptions, PgStore};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Row};
 
@@ -58,6 +58,30 @@ impl Database {
 
     pub(crate) fn options(&self) -> PgOptions {
         PgOptions::new(&self.url()).expect("a URL").acquire_timeout(Duration::from_secs(20))
+    }
+
+    /// Returns options for a user that has the rights of a role and no others.
+    pub(crate) async fn options_as(&self, role: DatabaseRole) -> PgOptions {
+        let user = format!("{}_{role}", self.name);
+        // The database is used by many tests.
+        let has_rights = sqlx::query_scalar::<_, Option<bool>>(
+            "SELECT has_schema_privilege(oid, 'ratchet', 'USAGE') FROM pg_roles WHERE rolname = $1",
+        );
+        let has_rights =
+            has_rights.bind(&user).fetch_optional(&self.pool).await.expect("an answer");
+        if has_rights.flatten() != Some(true) {
+            self.execute(&format!(
+                "DO $$ BEGIN CREATE ROLE {user} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+            ))
+            .await;
+            self.options().grant(role, &user).await.expect("grants");
+            // The movable clock of the tests.
+            self.execute(&format!("GRANT SELECT ON SEQUENCE test_clock TO {user}")).await;
+        }
+        let connect: PgConnectOptions = self.url().parse().expect("a URL");
+        PgOptions::with(connect.username(&user))
+            .acquire_timeout(Duration::from_secs(20))
+            .without_migrations()
     }
 
     /// Returns options with settings for every session.
@@ -162,6 +186,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0013_expiry.sql"),
         include_str!("../../migrations/0014_stats.sql"),
         include_str!("../../migrations/0015_audit.sql"),
+        include_str!("../../migrations/0018_roles.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
