@@ -49,7 +49,7 @@ impl Nodes {
 
     pub(super) fn try_lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
         let vacant = match self.leader {
-            Some((leader, until)) => leader == node || until <= now,
+            Some((leader, until)) => leader == node || until <= now || !self.is_alive(leader, now),
             None => true,
         };
         let leads = vacant && self.is_alive(node, now);

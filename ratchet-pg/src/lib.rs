@@ -12,6 +12,7 @@
 //! at most one outcome.
 
 mod blocked;
+mod bulk;
 mod claim;
 mod claim_turnstile;
 mod claimed_columns;

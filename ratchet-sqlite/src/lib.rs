@@ -26,6 +26,7 @@
 
 mod backup;
 mod blocked;
+mod bulk;
 mod claim;
 mod command;
 mod due_jobs;

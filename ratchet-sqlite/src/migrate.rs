@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_expiry.sql"),
     include_str!("../migrations/0009_stats.sql"),
     include_str!("../migrations/0010_audit.sql"),
+    include_str!("../migrations/0011_operations.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

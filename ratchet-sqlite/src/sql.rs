@@ -158,6 +158,14 @@ pub(crate) mod node {
     pub(crate) const TAKE_PROGRAM: &str = include_str!("../sql/node/take_program.sql");
 }
 
+pub(crate) mod operation {
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/operation/delete_old.sql");
+    pub(crate) const GET_OPERATION: &str = include_str!("../sql/operation/get_operation.sql");
+    pub(crate) const LIST_ACTIVE: &str = include_str!("../sql/operation/list_active.sql");
+    pub(crate) const LIST_OPERATIONS: &str = include_str!("../sql/operation/list_operations.sql");
+    pub(crate) const SAVE_OPERATION: &str = include_str!("../sql/operation/save_operation.sql");
+}
+
 pub(crate) mod outbox {
     pub(crate) const DELETE_DELIVERIES: &str = include_str!("../sql/outbox/delete_deliveries.sql");
     pub(crate) const GET_LATEST_ALERT: &str = include_str!("../sql/outbox/get_latest_alert.sql");

@@ -23,9 +23,10 @@ use crate::model::{
     Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
     GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
+    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token, UnknownJob,
+    Unreadable, Vertex, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -127,7 +128,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
 
     /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
-    /// leader. A node that has left or whose own lease has expired must not lead. Also deletes idempotency keys that have
+    /// leader. A node that has left or whose own lease has expired must not lead, and another node must be able to take
+    /// its place at once. Also deletes idempotency keys that have
     /// expired, for the leader.
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
@@ -187,6 +189,17 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the end of the audit trail.
     async fn audit_head(&self) -> Result<AuditHead, StoreError>;
+
+    /// Returns bulk operations that match a filter, newest first, at most `limit`.
+    ///
+    /// They are changed by [`Self::operate`] with [`Change::Operation`]. [`rules::operation`](crate::rules::operation)
+    /// defines how. A page changes its jobs, the cursor and the counts, and adds its entry to the audit trail, in one
+    /// commit.
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError>;
 
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;

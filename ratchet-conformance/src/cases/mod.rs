@@ -26,6 +26,7 @@ pub mod insert;
 pub mod invariants;
 pub mod nodes;
 pub mod notes;
+pub mod operations;
 pub mod orphans;
 pub mod outcomes;
 pub mod pause;

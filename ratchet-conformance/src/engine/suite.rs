@@ -171,6 +171,14 @@ macro_rules! engine_suite {
                 x_04_a_failing_before_fails_the_attempt
                 x_04_a_failing_after_changes_nothing
             }
+            operations {
+                o_04_the_leader_runs_an_operation
+                o_04_an_operation_survives_five_leaders
+                o_04_an_aborted_operation_stops_at_its_cursor
+                o_04_a_good_canary_lets_the_rest_follow
+                o_04_a_bad_canary_pauses_the_operation
+                o_04_the_digest_binds_an_operation_to_its_preview
+            }
             ops {
                 o_11_a_healthy_store_has_no_findings
                 o_11_jobs_without_a_worker_are_found

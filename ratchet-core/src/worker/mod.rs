@@ -14,6 +14,7 @@
 mod app_check;
 mod attempt;
 mod banner;
+mod bulk_operations;
 mod capacity;
 mod claim_loop;
 mod claim_pacing;

@@ -41,6 +41,7 @@ const LOOKS: &[&str] = &[
     "oldest_due",
     "audit",
     "audit_head",
+    "operations",
 ];
 
 #[test]

@@ -23,6 +23,7 @@ pub mod nesting;
 mod new_job;
 mod node;
 mod notice;
+mod operation;
 mod outcome;
 mod priority;
 mod queue;
@@ -55,13 +56,17 @@ pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, Que
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use histogram::Histogram;
-pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
+pub use id::{GroupId, JobId, LeaseId, NodeId, OperationId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{
     Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use operation::{
+    BulkVerb, Canary, OperationControl, OperationFilter, OperationPage, OperationRecord,
+    OperationReply, OperationState, OperationUpdate,
+};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use priority::Priority;
 pub(crate) use queue::Recent;

@@ -12,6 +12,7 @@ pub mod claim;
 pub mod explain;
 pub mod graph;
 pub mod insert;
+pub mod operation;
 pub mod queue;
 pub mod recurring;
 pub mod stats;

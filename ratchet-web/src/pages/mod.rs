@@ -17,6 +17,7 @@ pub(crate) mod job_text;
 pub(crate) mod jobs;
 pub(crate) mod lists;
 pub(crate) mod nodes;
+pub(crate) mod operations;
 pub(crate) mod overview;
 mod problems;
 pub(crate) mod queue;

@@ -34,6 +34,7 @@ const SECTIONS: [(&str, &[Section]); 3] = [
             ("breakers", "Breakers", 'b', false),
             ("schedules", "Schedules", 's', true),
             ("enqueue", "Enqueue", 'e', true),
+            ("operations", "Operations", 'm', false),
         ],
     ),
     (

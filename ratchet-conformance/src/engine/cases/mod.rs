@@ -16,6 +16,7 @@ pub mod limits;
 pub mod many;
 pub mod metrics;
 pub mod middleware;
+pub mod operations;
 pub mod ops;
 pub mod outage;
 pub mod outcomes;
