@@ -5,3 +5,4 @@ CREATE TABLE ratchet.operation (
     record text NOT NULL
 );
 CREATE INDEX operation_active ON ratchet.operation (id) WHERE ended_at IS NULL;
+CREATE INDEX operation_ended ON ratchet.operation (ended_at) WHERE ended_at IS NOT NULL;

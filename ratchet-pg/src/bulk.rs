@@ -26,9 +26,7 @@ impl Inner {
         update: &OperationUpdate,
         post_commit: &mut PostCommit,
     ) -> Result<OperationReply, Fault> {
-        let stored = db::query(self.sql.lock_operation()).bind(update.id().uuid());
-        let stored = stored.fetch_optional(&mut *db).await?;
-        let stored = stored.as_ref().map(record).transpose()?;
+        let stored = self.operation_within(db, update.id()).await?;
         let is_new = stored.is_none();
         let mut page = None;
         if let OperationUpdate::Page { version, jobs, .. } = update
@@ -110,12 +108,13 @@ impl Inner {
         Err(Fault::Conflict)
     }
 
+    /// Returns an operation, locked, so that the audit trail describes the state from which it is changed.
     pub(crate) async fn operation_within(
         &self,
         db: &mut PgConnection,
         id: OperationId,
     ) -> Result<Option<OperationRecord>, Fault> {
-        let row = db::query(self.sql.select_operation()).bind(id.uuid());
+        let row = db::query(self.sql.lock_operation()).bind(id.uuid());
         Ok(row.fetch_optional(db).await?.as_ref().map(record).transpose()?)
     }
 
