@@ -102,6 +102,9 @@ pub(crate) enum Command {
     /// Shows worker processes
     #[command(subcommand)]
     Nodes(Nodes),
+    /// Shows the jobs that the programs of the cluster can run
+    #[command(subcommand)]
+    Catalogue(Catalogue),
     /// Changes many jobs, in pages, with progress that survives a restart
     #[command(subcommand)]
     Operations(Operations),
@@ -232,7 +235,7 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
-    /// Enqueues a job. The job must be one of this program
+    /// Enqueues a job of this program, or one of the catalogue
     Enqueue {
         /// The name of the job
         name: String,
@@ -487,6 +490,17 @@ pub(crate) enum BulkAction {
     Resume,
     /// Changes the due time of pending jobs
     Reschedule,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Catalogue {
+    /// Lists jobs with their program and their arguments
+    List,
+    /// Shows a job: its options, its arguments and who can run it
+    Show {
+        /// The name of the job, or an alias
+        name: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

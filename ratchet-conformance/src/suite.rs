@@ -93,6 +93,12 @@ macro_rules! suite {
                 q_02_end_of_the_node_frees_the_key_of_a_canceled_run
                 q_02_letting_go_of_a_live_run_changes_nothing
             }
+            catalogue {
+                k_01_a_starting_worker_records_what_it_can_run
+                k_01_the_same_entry_is_recorded_once
+                k_01_another_entry_or_program_is_another_row
+                k_01_entries_that_no_worker_has_are_removed_after_a_time
+            }
             children {
                 s_08_children_come_with_the_success
                 d_06_children_come_with_the_failure

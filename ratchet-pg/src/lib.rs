@@ -13,6 +13,7 @@
 
 mod blocked;
 mod bulk;
+mod catalogue;
 mod claim;
 mod claim_turnstile;
 mod claimed_columns;

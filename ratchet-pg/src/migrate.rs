@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0014_stats.sql"),
     include_str!("../migrations/0015_audit.sql"),
     include_str!("../migrations/0016_operations.sql"),
+    include_str!("../migrations/0017_catalogue.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

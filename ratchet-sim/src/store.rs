@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, ChangeReply, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
-    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
-    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, ChangeReply, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery,
+    DeliveryId, Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine,
+    Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord,
+    Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -310,6 +310,10 @@ impl Store for FaultyStore {
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         self.world.store.logs(id).await
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.catalogue())).await?
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

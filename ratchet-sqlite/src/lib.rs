@@ -27,6 +27,7 @@
 mod backup;
 mod blocked;
 mod bulk;
+mod catalogue;
 mod claim;
 mod command;
 mod due_jobs;

@@ -19,6 +19,12 @@ pub(crate) mod backup {
     pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
 }
 
+pub(crate) mod catalogue {
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/catalogue/delete_old.sql");
+    pub(crate) const LIST_ENTRIES: &str = include_str!("../sql/catalogue/list_entries.sql");
+    pub(crate) const SAVE_ENTRY: &str = include_str!("../sql/catalogue/save_entry.sql");
+}
+
 pub(crate) mod claim {
     pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");

@@ -50,7 +50,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 60] = [
+pub const VERBS: [Verb; 62] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -60,6 +60,8 @@ pub const VERBS: [Verb; 60] = [
     changes("breakers.reset", Capability::ActBreakers),
     changes("breakers.set", Capability::ActBreakers),
     reads("breakers.show"),
+    reads("catalogue.list"),
+    reads("catalogue.show"),
     reads("doctor"),
     reads("failures.list"),
     changes("failures.redrive", Capability::Bulk),

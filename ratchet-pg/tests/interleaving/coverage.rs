@@ -42,6 +42,7 @@ const LOOKS: &[&str] = &[
     "audit",
     "audit_head",
     "operations",
+    "catalogue",
 ];
 
 #[test]

@@ -163,6 +163,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0014_stats.sql"),
         include_str!("../../migrations/0015_audit.sql"),
         include_str!("../../migrations/0016_operations.sql"),
+        include_str!("../../migrations/0017_catalogue.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

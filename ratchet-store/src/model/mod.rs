@@ -5,6 +5,7 @@ mod attempt;
 mod audit;
 mod backoff;
 mod breaker;
+mod catalogue;
 mod change;
 mod claim;
 mod codes;
@@ -47,6 +48,7 @@ pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult, DeclaredSettings,
 };
+pub use catalogue::{CatalogueArg, CatalogueEntry, CatalogueRecord};
 pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};

@@ -294,3 +294,12 @@ pub(crate) async fn progress(request: Request) -> Answer {
         "refused": operation.refused,
     }))
 }
+
+pub(crate) async fn catalogue(request: Request) -> Answer {
+    request.sees_everything("the catalogue")?;
+    of(&value!({ "jobs": request.ratchet().catalogue().list().await? }))
+}
+
+pub(crate) async fn catalogue_job(request: Request) -> Answer {
+    of(&pages::catalogue::wanted(&request).await?)
+}
