@@ -52,7 +52,7 @@ pub async fn k_01_a_starting_worker_records_what_it_can_run(world: &World) {
 
 pub async fn k_01_the_same_entry_is_recorded_once(world: &World) {
     let mail = entry("mail", 1, &["to"]);
-    start(world, "shop", "1.0", &[mail.clone()]).await;
+    start(world, "shop", "1.0", std::slice::from_ref(&mail)).await;
     let first = catalogue(world).await.remove(0);
     world.pass(hours(2)).await;
     start(world, "shop", "1.1", &[mail.clone(), mail.clone()]).await;
@@ -65,10 +65,10 @@ pub async fn k_01_the_same_entry_is_recorded_once(world: &World) {
 
 pub async fn k_01_another_entry_or_program_is_another_row(world: &World) {
     let (old, new) = (entry("mail", 1, &["to"]), entry("mail", 1, &["to", "subject"]));
-    start(world, "shop", "1.0", &[old.clone()]).await;
+    start(world, "shop", "1.0", std::slice::from_ref(&old)).await;
     world.pass(hours(2)).await;
-    start(world, "shop", "2.0", &[new.clone()]).await;
-    start(world, "admin", "1.0", &[old.clone()]).await;
+    start(world, "shop", "2.0", std::slice::from_ref(&new)).await;
+    start(world, "admin", "1.0", std::slice::from_ref(&old)).await;
     let records = catalogue(world).await;
     let rows: Vec<_> =
         records.iter().map(|record| (record.program.as_str(), record.entry.args.len())).collect();

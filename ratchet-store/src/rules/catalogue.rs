@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::model::CatalogueEntry;
 use crate::model::limits::brief;
+use crate::model::{AuditHash, CatalogueEntry};
 
 /// How long an entry is kept after a worker has recorded it last.
 pub const KEPT: Duration = Duration::from_hours(400 * 24);
@@ -14,8 +14,9 @@ pub const KEPT: Duration = Duration::from_hours(400 * 24);
 /// Returns the digest of an entry. Two entries with the same content have the same digest.
 pub fn digest(entry: &CatalogueEntry) -> String {
     let text = serde_json::to_vec(entry).unwrap_or_default();
-    let hash = Sha256::digest(text);
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = AuditHash(Sha256::digest(text).into()).to_string();
+    digest.truncate(32);
+    digest
 }
 
 /// Checks the arguments of a job that is submitted without its code: they must be an object that contains every required

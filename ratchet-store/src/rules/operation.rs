@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::{
-    Actor, BulkVerb, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId,
-    JobRecord, JobState, OperationControl, OperationId, OperationPage, OperationRecord,
+    Actor, AuditHash, BulkVerb, CancelCause, Command, CommandError, CommandReply, Due, Filter,
+    JobId, JobRecord, JobState, OperationControl, OperationId, OperationPage, OperationRecord,
     OperationReply, OperationState, OperationUpdate,
 };
 
@@ -86,7 +86,9 @@ pub fn digest(verb: BulkVerb, filter: &Filter, cutoff: Timestamp) -> String {
         sha.update((part.len() as u64).to_be_bytes());
         sha.update(part);
     }
-    sha.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = AuditHash(sha.finalize().into()).to_string();
+    digest.truncate(32);
+    digest
 }
 
 /// Returns the filter of the next page. The page continues behind [`OperationRecord::cursor`].

@@ -107,7 +107,7 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         ("digest", found.digest),
     ];
     let back = ("operations".to_owned(), Vec::new());
-    Ok(Preview { sentences, refused, command, back, hidden, ..Preview::default() })
+    Ok(Preview { sentences, refused, command, hidden, back, ..Preview::default() })
 }
 
 /// Returns the preview that a start presents. Its digest is that of the preview, so that another verb, filter or cut-off

@@ -40,11 +40,11 @@ pub async fn k_01_a_client_without_code_enqueues_from_the_catalogue(fixture: Eng
         [(json!({}), "is missing"), (json!({ "steps": [], "cc": 1 }), "it has no argument `cc`")]
     {
         let refused = client.enqueue_from_catalogue(name::<Script>(), &wrong).await;
-        let refused = refused.err().expect("is refused").to_string();
+        let refused = refused.expect_err("is refused").to_string();
         assert!(refused.contains(problem), "{refused}");
     }
     let unknown = client.enqueue_from_catalogue("nobody.has_this", &json!({})).await;
-    let unknown = unknown.err().expect("is refused").to_string();
+    let unknown = unknown.expect_err("is refused").to_string();
     assert!(unknown.contains("no program of the cluster"), "{unknown}");
     worker.stop().await;
 }

@@ -9,6 +9,7 @@ use ratchet_core::{
     OperationState, Ratchet,
 };
 use ratchet_store::Store;
+use ratchet_store::model::AuditFilter;
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::flaky::Flaky;
@@ -19,7 +20,7 @@ async fn dead(fixture: &EngineFixture, count: usize, then: Step) -> Vec<JobId> {
     let (ratchet, worker) = fixture.start().await;
     let scripts = (0..count).map(|_| Script::of([Step::Fatal, then.clone()]));
     let handles = ratchet.enqueue_many(scripts.collect::<Vec<_>>()).await.expect("enqueues");
-    let jobs: Vec<_> = handles.iter().map(|handle| handle.id()).collect();
+    let jobs: Vec<_> = handles.iter().map(ratchet_core::JobHandle::id).collect();
     for id in &jobs {
         fixture.until(&ratchet, *id, JobState::Failed).await;
     }
@@ -74,7 +75,7 @@ pub async fn o_04_the_leader_runs_an_operation(fixture: EngineFixture) {
         fixture.until(&ratchet, *id, JobState::Succeeded).await;
     }
     assert_eq!(generations(&ratchet, &jobs).await, [2; 12]);
-    let entries = ratchet.audit().list(&Default::default(), None, 10).await.expect("lists");
+    let entries = ratchet.audit().list(&AuditFilter::default(), None, 10).await.expect("lists");
     let verbs: Vec<_> = entries.iter().rev().map(|entry| entry.verb.as_str()).collect();
     assert_eq!(verbs, ["operations.start", "operations.page"]);
     assert!(entries.iter().all(|entry| entry.actor.name == "ada"));
