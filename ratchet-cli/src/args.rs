@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use ratchet_core::{GroupId, JobId};
+use ratchet_core::{GroupId, JobId, OperationId};
 
 /// Looks at and controls the jobs of Ratchet.
 #[derive(Debug, Parser)]
@@ -102,6 +102,12 @@ pub(crate) enum Command {
     /// Shows worker processes
     #[command(subcommand)]
     Nodes(Nodes),
+    /// Shows the jobs that the programs of the cluster can run
+    #[command(subcommand)]
+    Catalogue(Catalogue),
+    /// Changes many jobs, in pages, with progress that survives a restart
+    #[command(subcommand)]
+    Operations(Operations),
     /// Shows alerts that jobs have raised
     #[command(subcommand)]
     Alerts(Alerts),
@@ -170,6 +176,20 @@ pub(crate) struct Fence {
     pub(crate) if_version: Option<u64>,
 }
 
+/// The jobs of a change: ids, or a filter.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    #[arg(required_unless_present = "filter")]
+    pub(crate) jobs: Vec<JobId>,
+    #[command(flatten)]
+    pub(crate) fence: Fence,
+    /// Starts a bulk operation on the jobs that match, such as `queue:mail`; see `operations start`
+    #[arg(long, value_name = "FILTER", conflicts_with_all = ["jobs", "if_version"], help_heading = "Bulk")]
+    pub(crate) filter: Option<String>,
+    #[command(flatten, next_help_heading = "Bulk")]
+    pub(crate) bulk: Bulk,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Jobs {
     /// Lists jobs, newest first
@@ -189,31 +209,23 @@ pub(crate) enum Jobs {
     },
     /// Retries failed jobs
     Retry {
-        #[arg(required = true)]
-        jobs: Vec<JobId>,
         #[command(flatten)]
-        fence: Fence,
+        which: Which,
     },
     /// Cancels jobs
     Cancel {
-        #[arg(required = true)]
-        jobs: Vec<JobId>,
         #[command(flatten)]
-        fence: Fence,
+        which: Which,
     },
     /// Pauses pending or failed jobs
     Pause {
-        #[arg(required = true)]
-        jobs: Vec<JobId>,
         #[command(flatten)]
-        fence: Fence,
+        which: Which,
     },
     /// Resumes paused jobs
     Resume {
-        #[arg(required = true)]
-        jobs: Vec<JobId>,
         #[command(flatten)]
-        fence: Fence,
+        which: Which,
     },
     /// Changes the due time of a pending job
     Reschedule {
@@ -223,7 +235,7 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
-    /// Enqueues a job. The job must be one of this program
+    /// Enqueues a job of this program, or one of the catalogue
     Enqueue {
         /// The name of the job
         name: String,
@@ -291,6 +303,12 @@ pub(crate) enum Failures {
         /// The pause between transactions, such as 1s
         #[arg(long, default_value = "100ms")]
         pace: String,
+        /// Starts a bulk operation that retries this many jobs first; see `operations start`
+        #[arg(long, value_name = "JOBS", conflicts_with_all = ["limit", "batch", "pace"], value_parser = clap::value_parser!(u32).range(1..=500))]
+        canary: Option<u32>,
+        /// Continues after the canary if at most this percentage of its jobs fails again
+        #[arg(long, value_name = "PERCENT", requires = "canary", value_parser = clap::value_parser!(u8).range(0..=100))]
+        max_failed: Option<u8>,
     },
 }
 
@@ -429,6 +447,95 @@ pub(crate) enum Drawing {
 pub(crate) enum Nodes {
     /// Lists worker processes
     List,
+}
+
+/// How a bulk operation proceeds.
+#[derive(Debug, Args)]
+pub(crate) struct Bulk {
+    /// Changes at most this many jobs per second, such as 100/s
+    #[arg(long, value_name = "RATE")]
+    pub(crate) pace: Option<String>,
+    /// Changes this many jobs first, then waits
+    #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) canary: Option<u32>,
+    /// Continues after the canary if at most this percentage of its jobs fails again
+    #[arg(long, value_name = "PERCENT", requires = "canary", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) max_failed: Option<u8>,
+}
+
+/// What a bulk operation does, and to which jobs.
+#[derive(Debug, Args)]
+pub(crate) struct BulkJobs {
+    /// What to do with each job
+    #[arg(value_enum)]
+    pub(crate) action: BulkAction,
+    /// Conditions such as `queue:mail reason:retry_exhausted`; all of them must hold
+    #[arg(value_name = "FILTER", required = true)]
+    pub(crate) filter: Vec<String>,
+    /// For `reschedule`: an instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or `now`
+    #[arg(long)]
+    pub(crate) due: Option<String>,
+}
+
+/// What a bulk operation does with each job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BulkAction {
+    /// Retries failed jobs
+    Retry,
+    /// Cancels jobs that have not ended
+    Cancel,
+    /// Pauses pending jobs
+    Pause,
+    /// Resumes paused jobs
+    Resume,
+    /// Changes the due time of pending jobs
+    Reschedule,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Catalogue {
+    /// Lists jobs with their program and their arguments
+    List,
+    /// Shows a job: its options, its arguments and who can run it
+    Show {
+        /// The name of the job, or an alias
+        name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Operations {
+    /// Lists bulk operations, newest first
+    List {
+        /// The maximum number of operations
+        #[arg(long, short = 'n', default_value_t = 50)]
+        limit: u32,
+    },
+    /// Shows a bulk operation
+    Show { operation: OperationId },
+    /// Prints the progress of a bulk operation until it ends or waits
+    Watch { operation: OperationId },
+    /// Says which jobs a bulk operation would change
+    Preview(BulkJobs),
+    /// Starts a bulk operation, which a worker runs
+    Start {
+        #[command(flatten)]
+        jobs: BulkJobs,
+        #[command(flatten)]
+        bulk: Bulk,
+        /// The cut-off that `preview` printed
+        #[arg(long, value_name = "INSTANT", requires = "digest")]
+        cutoff: Option<String>,
+        /// The digest that `preview` printed; another filter is refused
+        #[arg(long, requires = "cutoff")]
+        digest: Option<String>,
+    },
+    /// Pauses a bulk operation
+    Pause { operation: OperationId },
+    /// Resumes a bulk operation that is paused or waits after its canary
+    Resume { operation: OperationId },
+    /// Ends a bulk operation; jobs that it has changed remain changed
+    Abort { operation: OperationId },
 }
 
 #[derive(Debug, Args)]

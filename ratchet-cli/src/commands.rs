@@ -2,12 +2,14 @@
 
 mod audit;
 mod breakers;
+mod catalogue;
 mod doctor;
 mod failures;
 mod flows;
 mod jobs;
 mod list;
 pub(crate) mod migrate;
+mod operations;
 mod queues;
 mod read;
 mod schedules;
@@ -77,6 +79,8 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Schedules(command) => schedules::run(session, command).await,
         Command::Flows(command) => flows::run(session, command).await,
         Command::Nodes(crate::args::Nodes::List) => list::nodes(session).await,
+        Command::Catalogue(command) => catalogue::run(session, command).await,
+        Command::Operations(command) => operations::run(session, command).await,
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,
         Command::Rejects(crate::args::Rejects::List { name }) => list::rejects(session, name).await,
         Command::Rejects(crate::args::Rejects::Forget { job }) => {

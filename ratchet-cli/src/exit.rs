@@ -4,7 +4,8 @@ use std::error::Error;
 use std::{fmt, io};
 
 use ratchet_core::{
-    BuildError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError, WaitError,
+    BuildError, BulkError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError,
+    WaitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 
@@ -114,14 +115,26 @@ impl From<StoreError> for Failure {
 impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Self {
         let status = match &error {
-            CommandError::NotFound(_) | CommandError::GroupNotFound(_) => ExitStatus::NotFound,
+            CommandError::NotFound(_)
+            | CommandError::GroupNotFound(_)
+            | CommandError::OperationNotFound(_) => ExitStatus::NotFound,
             CommandError::IllegalTransition { .. }
             | CommandError::BusinessKeyTaken { .. }
-            | CommandError::Moved { .. } => ExitStatus::Conflict,
+            | CommandError::Moved { .. }
+            | CommandError::OperationEnded { .. } => ExitStatus::Conflict,
             CommandError::Store(error) => store_status(error),
             _ => ExitStatus::Refused,
         };
         Self::of(status, &error)
+    }
+}
+
+impl From<BulkError> for Failure {
+    fn from(error: BulkError) -> Self {
+        match error {
+            BulkError::Command(error) => error.into(),
+            error => Self::of(ExitStatus::Conflict, &error),
+        }
     }
 }
 

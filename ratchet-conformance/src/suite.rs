@@ -107,6 +107,12 @@ macro_rules! __cases {
                 q_02_end_of_the_node_frees_the_key_of_a_canceled_run
                 q_02_letting_go_of_a_live_run_changes_nothing
             }
+            catalogue {
+                k_01_a_starting_worker_records_what_it_can_run
+                k_01_the_same_entry_is_recorded_once
+                k_01_another_entry_or_program_is_another_row
+                k_01_entries_that_no_worker_has_are_removed_after_a_time
+            }
             children {
                 s_08_children_come_with_the_success
                 d_06_children_come_with_the_failure
@@ -380,6 +386,7 @@ macro_rules! __cases {
                 a_03_leader_renews_its_lease
                 a_03_leadership_moves_when_the_leader_is_silent
                 a_03_leaving_leader_hands_over
+                a_03_a_leader_that_lost_its_lease_is_replaced_at_once
                 a_03_node_without_a_lease_does_not_lead
                 t_06_the_version_that_started_last_declares
                 t_06_a_version_that_is_rolled_back_to_declares_again
@@ -395,6 +402,22 @@ macro_rules! __cases {
                 x_05_the_newest_log_lines_are_kept
                 l_08_warnings_are_kept_with_the_run
                 l_04_canceled_run_can_note_nothing
+            }
+            operations {
+                o_04_pages_visit_every_job_once_in_order
+                o_04_a_page_that_is_repeated_changes_nothing
+                o_04_of_two_leaders_one_applies_the_page
+                o_04_jobs_after_the_cutoff_are_not_touched
+                o_04_a_job_is_judged_when_it_is_visited
+                o_04_refused_jobs_are_counted_and_skipped
+                o_04_every_verb_changes_the_states_it_can
+                o_04_an_aborted_operation_touches_nothing_beyond_its_cursor
+                o_04_operations_are_paused_resumed_and_aborted
+                o_04_a_canary_waits_before_the_rest
+                o_04_a_failed_canary_pauses_the_operation
+                o_04_every_page_has_one_entry_in_the_audit_trail
+                o_04_operations_are_listed_newest_first_and_kept_for_a_time
+                o_04_a_record_reads_back_as_it_was_written
             }
             orphans {
                 p_01_running_long_does_not_orphan

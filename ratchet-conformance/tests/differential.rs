@@ -47,7 +47,7 @@ fn every_operation_is_generated() {
         .collect();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), 22, "{names:?}");
+    assert_eq!(names.len(), 23, "{names:?}");
     let graphs = generate_graphs(1, 2000);
     for kind in [
         |op: &Op| matches!(op, Op::InsertGraph(_)),

@@ -19,11 +19,12 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
-    DeclareSchedule, DurationStats, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport,
-    GroupStep, Groups, JobHandle, Jobs, Nodes, Observer, Pipeline, PointGauges, Queues, Ratchet,
-    Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
-    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
+    Catalogue, CatalogueJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Enqueue,
+    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
+    Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan, StepOptions,
+    StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
@@ -64,10 +65,10 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings,
-    DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId, JobRecord, JobState,
-    Missed, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy,
-    StatsTier,
+    Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary, DeclaredLimits,
+    DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId,
+    JobRecord, JobState, Missed, OperationId, OperationRecord, OperationState, Overlap,
+    PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -1,5 +1,7 @@
 //! The in-memory store: a complete implementation, and the reference model for the other stores.
 
+mod bulk;
+mod catalogue;
 mod claim;
 mod command;
 mod gates;
@@ -35,13 +37,14 @@ use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
+    UnknownJob, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -248,6 +251,14 @@ impl Store for MemoryStore {
         Ok(self.lock().audit_head())
     }
 
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        Ok(self.lock().list_operations(filter, limit))
+    }
+
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
         Ok(self.verb(|tables, now| tables.claim_context(id, now)))
     }
@@ -302,6 +313,10 @@ impl Store for MemoryStore {
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
         Ok(self.verb(|tables, now| tables.nodes.list(now)))
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        Ok(self.lock().list_catalogue())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -49,7 +49,7 @@ impl Nodes {
 
     pub(super) fn try_lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
         let vacant = match self.leader {
-            Some((leader, until)) => leader == node || until <= now,
+            Some((leader, until)) => leader == node || until <= now || !self.is_alive(leader, now),
             None => true,
         };
         let leads = vacant && self.is_alive(node, now);
@@ -111,7 +111,7 @@ impl Nodes {
 impl Tables {
     pub(super) fn join(
         &mut self,
-        info: NodeInfo,
+        mut info: NodeInfo,
         lease: Duration,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -123,6 +123,8 @@ impl Tables {
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
         self.mark_deploy(&info, now);
+        self.record_catalogue(&info, now);
+        info.catalogue = std::sync::Arc::default();
         let lease_until = later(now, lease);
         let node = self.nodes.by_id.entry(id).or_insert_with(|| Node {
             info: NodeInfo::new(id),

@@ -43,6 +43,9 @@ impl Tables {
                 self.items.forget(&rejects);
                 ChangeReply::Forgotten
             }
+            Change::Operation(update) => {
+                ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))
+            }
         };
         let after = audit::of_reply(&reply).or_else(|| self.audited(&target, now));
         let Some(note) = note.filter(|_| audit::is_recorded(&reply, &before, &after)) else {
@@ -71,6 +74,7 @@ impl Tables {
                 })
             }),
             Target::Schedule(name) => self.schedules.get(name).map(audit::of_schedule),
+            Target::Operation(id) => self.operations.get(id).map(audit::of_operation),
             _ => None,
         }
     }

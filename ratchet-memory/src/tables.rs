@@ -14,7 +14,10 @@ use super::outbox::Outbox;
 use super::row::Row;
 use super::stats::Stats;
 use ratchet_store::Wake;
-use ratchet_store::model::{AuditRecord, JobId, JobRecord, ScheduleRecord, Token};
+use ratchet_store::model::{
+    AuditRecord, CatalogueRecord, JobId, JobRecord, OperationId, OperationRecord, ScheduleRecord,
+    Token,
+};
 
 /// All data of the store. Its methods are spread over the sibling modules.
 #[derive(Debug, Default)]
@@ -29,6 +32,9 @@ pub(super) struct Tables {
     pub(super) items: Items,
     pub(super) stats: Stats,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
+    pub(super) operations: BTreeMap<OperationId, OperationRecord>,
+    /// By name, program, version and digest.
+    pub(super) catalogue: BTreeMap<(String, String, u32, String), CatalogueRecord>,
     /// The audit trail, in order.
     pub(super) audit: Vec<AuditRecord>,
     /// The number of claimed batches; the source of lease ids.

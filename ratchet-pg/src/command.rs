@@ -22,7 +22,7 @@ use crate::store::Inner;
 use sqlx::{PgConnection, Row};
 
 /// How often a command tries again if the job keeps moving.
-const LOOKS: u32 = 50;
+pub(crate) const LOOKS: u32 = 50;
 
 /// The result of one try, or `None` if the job has moved in the meantime.
 pub(crate) type Looked = Result<Option<CommandReply>, Fault>;
@@ -65,23 +65,32 @@ impl Inner {
                 self.noted.note(unread);
                 return Err(refusal.unwrap_or(Fault::Command(CommandError::NotFound(id))));
             };
-            let done = match command {
-                Command::Pause(_) => self.pause(db, &job).await?,
-                Command::Resume(_) => self.resume(db, &job, post_commit).await?,
-                Command::Cancel(_, cause) => {
-                    self.cancel_step(db, &job, *cause, post_commit).await?
-                }
-                Command::Reschedule(_, due) => self.reschedule(db, &job, *due, post_commit).await?,
-                Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
-                    self.retry(db, &job, post_commit).await?
-                }
-            };
+            let done = self.command_on(db, command, &job, post_commit).await?;
             if let Some(reply) = done {
                 crash_point(CrashPoint::CommandDone);
                 return Ok(reply);
             }
         }
         Err(unavailable("the job was changed concurrently on every try; try again"))
+    }
+
+    /// Applies a command to a job as it was read. The caller must have locked its graph.
+    pub(crate) async fn command_on(
+        &self,
+        db: &mut PgConnection,
+        command: &Command,
+        job: &JobRecord,
+        post_commit: &mut PostCommit,
+    ) -> Looked {
+        match command {
+            Command::Pause(_) => self.pause(db, job).await,
+            Command::Resume(_) => self.resume(db, job, post_commit).await,
+            Command::Cancel(_, cause) => self.cancel_step(db, job, *cause, post_commit).await,
+            Command::Reschedule(_, due) => self.reschedule(db, job, *due, post_commit).await,
+            Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
+                self.retry(db, job, post_commit).await
+            }
+        }
     }
 
     async fn pause(&self, db: &mut PgConnection, job: &JobRecord) -> Looked {

@@ -12,6 +12,8 @@
 //! at most one outcome.
 
 mod blocked;
+mod bulk;
+mod catalogue;
 mod claim;
 mod claim_turnstile;
 mod claimed_columns;

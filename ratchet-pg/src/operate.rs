@@ -135,6 +135,11 @@ impl Inner {
                 self.forget_rejects_within(db, rejects).await?;
                 ChangeReply::Forgotten
             }
+            Change::Operation(update) => {
+                let post_commit = &mut announce.post_commit;
+                let reply = self.update_operation_within(db, update, post_commit).await?;
+                ChangeReply::Operation(Box::new(reply))
+            }
         })
     }
 
@@ -155,6 +160,9 @@ impl Inner {
             }
             Target::Schedule(name) => {
                 self.schedule_within(db, &clean(name)).await?.as_ref().map(audit::of_schedule)
+            }
+            Target::Operation(id) => {
+                self.operation_within(db, *id).await?.as_ref().map(audit::of_operation)
             }
             _ => None,
         })

@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, ChangeReply, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery,
+    DeliveryId, Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine,
+    Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord,
+    Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -192,12 +193,20 @@ impl Store for FaultyStore {
         note: Option<AuditNote>,
     ) -> Result<Changed, ChangeError> {
         let op = match &change {
-            Change::Command { command: Command::Retry(_) | Command::Redrive { .. }, .. } => {
-                Op::Revive
-            }
+            Change::Command { command: Command::Retry(_) | Command::Redrive { .. }, .. }
+            | Change::Operation(_) => Op::Revive,
             _ => Op::Command,
         };
-        self.plain(op, |store| at_once(store.operate(change, note))).await?
+        self.ask(
+            op,
+            |store| at_once(store.operate(change, note)),
+            |oracle, view, changed| {
+                if let Ok(Changed { reply: ChangeReply::Operation(reply), .. }) = changed {
+                    oracle.operation_changed(view, reply);
+                }
+            },
+        )
+        .await?
     }
 
     async fn audit(
@@ -215,6 +224,14 @@ impl Store for FaultyStore {
 
     async fn audit_head(&self) -> Result<AuditHead, StoreError> {
         self.plain(Op::Read, |store| at_once(store.audit_head())).await?
+    }
+
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        self.plain(Op::Read, move |store| at_once(store.operations(filter, limit))).await?
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
@@ -293,6 +310,10 @@ impl Store for FaultyStore {
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         self.world.store.logs(id).await
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.catalogue())).await?
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratchet_core::{
-    Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle, Priority, Ratchet, Redrive,
-    StepOptions, SubmitError,
+    Bulk, BulkVerb, Canary, Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle, Priority,
+    Ratchet, Redrive, StepOptions, SubmitError,
 };
 use ratchet_store::Store as _;
 use ratchet_store::model::{Due, JobId};
@@ -215,6 +215,7 @@ impl Client {
             5 => drop(ratchet.jobs().resume(id).await),
             6..=7 => drop(ratchet.jobs().retry(id).await),
             8 => drop(ratchet.jobs().reschedule(id, Due::In(Duration::from_millis(700))).await),
+            9 if self.random(Rng::bool) => self.operation().await,
             9 => drop(ratchet.jobs().redrive(Redrive::new(Filter::any()).limit(5)).await),
             _ => {
                 let Some(group) = group else { return };
@@ -224,6 +225,33 @@ impl Client {
                     self.known().jobs.extend(members.into_iter().map(|member| member.id));
                 }
             }
+        }
+    }
+
+    /// Starts a bulk operation, and sometimes pauses, resumes or aborts it.
+    async fn operation(&self) {
+        let operations = self.ratchet.operations();
+        let verb =
+            if self.random(|rng| rng.u8(..4)) == 0 { BulkVerb::Resume } else { BulkVerb::Retry };
+        let Ok(preview) = operations.preview(verb, &Filter::any()).await else { return };
+        let mut bulk = Bulk::of(preview);
+        if self.random(Rng::bool) {
+            bulk = bulk.pace(2);
+        }
+        if self.random(Rng::bool) {
+            bulk = bulk.canary(Canary::new(1).max_failed_percent(100));
+        }
+        let Ok(started) = operations.start(bulk).await else { return };
+        let pause = Duration::from_millis(self.random(|rng| rng.u64(..3000)));
+        self.world.clock.sleep(pause).await;
+        match self.random(|rng| rng.u8(..4)) {
+            0 => drop(operations.abort(started.id).await),
+            1 => {
+                drop(operations.pause(started.id).await);
+                self.world.clock.sleep(pause).await;
+                drop(operations.resume(started.id).await);
+            }
+            _ => {}
         }
     }
 

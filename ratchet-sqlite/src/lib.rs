@@ -26,6 +26,8 @@
 
 mod backup;
 mod blocked;
+mod bulk;
+mod catalogue;
 mod claim;
 mod command;
 mod due_jobs;

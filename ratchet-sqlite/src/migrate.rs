@@ -22,6 +22,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_expiry.sql"),
     include_str!("../migrations/0009_stats.sql"),
     include_str!("../migrations/0010_audit.sql"),
+    include_str!("../migrations/0011_operations.sql"),
+    include_str!("../migrations/0012_catalogue.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -73,6 +73,10 @@ impl Session<'_> {
                 self.forget_rejects(rejects).await?;
                 ChangeReply::Forgotten
             }
+            Change::Operation(update) => match self.update_operation(update).await? {
+                Ok(reply) => ChangeReply::Operation(Box::new(reply)),
+                Err(refused) => return Ok(Err(refused)),
+            },
         }))
     }
 
@@ -91,6 +95,9 @@ impl Session<'_> {
             }),
             Target::Schedule(name) => {
                 self.look().schedule(name).await?.as_ref().map(audit::of_schedule)
+            }
+            Target::Operation(id) => {
+                self.find_operation(*id).await?.as_ref().map(audit::of_operation)
             }
             _ => None,
         })

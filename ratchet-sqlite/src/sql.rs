@@ -19,6 +19,12 @@ pub(crate) mod backup {
     pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
 }
 
+pub(crate) mod catalogue {
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/catalogue/delete_old.sql");
+    pub(crate) const LIST_ENTRIES: &str = include_str!("../sql/catalogue/list_entries.sql");
+    pub(crate) const SAVE_ENTRY: &str = include_str!("../sql/catalogue/save_entry.sql");
+}
+
 pub(crate) mod claim {
     pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");
@@ -156,6 +162,14 @@ pub(crate) mod node {
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
     pub(crate) const TAKE_PROGRAM: &str = include_str!("../sql/node/take_program.sql");
+}
+
+pub(crate) mod operation {
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/operation/delete_old.sql");
+    pub(crate) const GET_OPERATION: &str = include_str!("../sql/operation/get_operation.sql");
+    pub(crate) const LIST_ACTIVE: &str = include_str!("../sql/operation/list_active.sql");
+    pub(crate) const LIST_OPERATIONS: &str = include_str!("../sql/operation/list_operations.sql");
+    pub(crate) const SAVE_OPERATION: &str = include_str!("../sql/operation/save_operation.sql");
 }
 
 pub(crate) mod outbox {

@@ -8,6 +8,12 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 /// Statements that may read a whole table, because it is small or because that is their purpose.
 const READS_A_WHOLE_TABLE: &[&str] = &[
+    // Reads the newest rows in the order of the primary key.
+    "operation/list_operations",
+    "operation/list_active",
+    // One row per job that a program knows.
+    "catalogue/list_entries",
+    "catalogue/delete_old",
     // One row per node.
     "node/list_nodes",
     "node/list_known",
@@ -51,6 +57,8 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
 
 /// Statements that may sort: a few rows of a small table.
 const SORTS: &[&str] = &[
+    // Sorts the entries of one name and program.
+    "catalogue/list_entries",
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",

@@ -1,5 +1,6 @@
 //! Several processes on one file. The test program starts itself again in the role set by `RATCHET_ROLE`.
 
+mod bulk;
 mod jobs;
 
 use std::collections::HashSet;
@@ -97,7 +98,7 @@ async fn u_04_many_processes_migrate_at_once() {
             .fetch_one(&mut conn)
             .await
             .expect("reads");
-        assert_eq!(row.get::<i64, _>(0), 10, "each migration was applied once");
+        assert_eq!(row.get::<i64, _>(0), 12, "each migration was applied once");
     }
 }
 

@@ -19,13 +19,14 @@ use tokio::sync::broadcast;
 use crate::StoreError;
 use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -108,7 +109,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Releases the slots and keys still held by canceled and lingering runs, because their handlers have ended.
     async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
 
-    /// Registers a node with a lease of the given duration.
+    /// Registers a node with a lease of the given duration, and records its entries of the catalogue. An entry that is
+    /// already stored for its program is only marked as seen. Entries are deleted when they were not seen for
+    /// [`catalogue::KEPT`](crate::rules::catalogue::KEPT).
     ///
     /// A node id that lost its lease and still holds jobs or slots must be refused with [`StoreErrorKind::Data`](crate::StoreErrorKind::Data). Its
     /// jobs wait to be rescued, and a new lease would prevent that.
@@ -127,7 +130,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
 
     /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
-    /// leader. A node that has left or whose own lease has expired must not lead. Also deletes idempotency keys that have
+    /// leader. A node that has left or whose own lease has expired must not lead, and another node must be able to take
+    /// its place at once. Also deletes idempotency keys that have
     /// expired, for the leader.
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
@@ -188,6 +192,17 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the end of the audit trail.
     async fn audit_head(&self) -> Result<AuditHead, StoreError>;
 
+    /// Returns bulk operations that match a filter, newest first, at most `limit`.
+    ///
+    /// They are changed by [`Self::operate`] with [`Change::Operation`]. [`rules::operation`](crate::rules::operation)
+    /// defines how. A page changes its jobs, the cursor and the counts, and adds its entry to the audit trail, in one
+    /// commit.
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError>;
+
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;
 
@@ -230,6 +245,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;
+
+    /// Returns the catalogue: ordered by name and program, the entry that was recorded last first.
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError>;
 
     /// Returns the names of pending jobs whose name or version no live node knows, ordered by name.
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError>;

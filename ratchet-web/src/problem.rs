@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use axum::http::StatusCode;
-use ratchet_core::{ScheduleError, StoreError, StoreErrorKind, SubmitError};
+use ratchet_core::{BulkError, ScheduleError, StoreError, StoreErrorKind, SubmitError};
 use ratchet_store::model::{CommandError, FilterError};
 use serde::Serialize;
 
@@ -105,7 +105,9 @@ impl From<CommandError> for Problem {
             return problem;
         }
         let kind = match &error {
-            CommandError::NotFound(_) | CommandError::GroupNotFound(_) => "not-found",
+            CommandError::NotFound(_)
+            | CommandError::GroupNotFound(_)
+            | CommandError::OperationNotFound(_) => "not-found",
             CommandError::Store(error) => store_kind(error),
             _ => "conflict",
         };
@@ -122,6 +124,15 @@ impl From<ScheduleError> for Problem {
             _ => "refused",
         };
         Self::of(kind, &error)
+    }
+}
+
+impl From<BulkError> for Problem {
+    fn from(error: BulkError) -> Self {
+        match error {
+            BulkError::Command(error) => error.into(),
+            error => Self::of("conflict", &error),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use jiff::Timestamp;
-use ratchet_core::{Filter, Ratchet};
+use ratchet_core::{Filter, OperationId, OperationRecord, Ratchet};
 
 use crate::access::Access;
 use crate::dashboard::App;
@@ -39,6 +39,20 @@ impl Request {
     pub(crate) fn id<T: std::str::FromStr>(&self, what: &str) -> Result<T, Problem> {
         let text = self.parameters.first().map(String::as_str).unwrap_or_default();
         read_id(text, what)
+    }
+
+    /// Returns the bulk operation with this id.
+    pub(crate) async fn operation(&self, id: &str) -> Result<OperationRecord, Problem> {
+        self.sees_everything("bulk operations")?;
+        let id: OperationId = read_id(id, "operation")?;
+        let found = self.ratchet().operations().get(id).await?;
+        found.ok_or_else(|| Problem::not_found(format!("there is no operation {id}")))
+    }
+
+    /// Returns the bulk operation that the address names.
+    pub(crate) async fn operation_of_address(&self) -> Result<OperationRecord, Problem> {
+        let id = self.parameters.first().map(String::as_str).unwrap_or_default();
+        self.operation(id).await
     }
 
     /// Reads the filter of the query.

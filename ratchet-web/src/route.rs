@@ -115,6 +115,10 @@ fn list() -> Vec<Route> {
         "/flows" "flows.list" pages::flows::page;
         "/flows/{flow}" "flows.show" pages::flow::page;
         "/nodes" "nodes.list" pages::nodes::page;
+        "/operations" "operations.list" pages::operations::page;
+        "/operations/{operation}" "operations.show" pages::operations::one;
+        "/catalogue" "catalogue.list" pages::catalogue::page;
+        "/catalogue/job" "catalogue.show" pages::catalogue::one;
         "/stats" "stats" pages::stats::page;
         "/audit" "audit.list" pages::audit::page;
         "/audit/verify" "audit.verify" pages::audit::verify;

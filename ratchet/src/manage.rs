@@ -12,3 +12,8 @@ pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
     GroupRef, JobRef, Jobs, Nodes, Pipeline, QueueLimits, Queues, Rate, Redrive, Rejects, Waiting,
 };
+pub use ratchet_core::{
+    Bulk, BulkError, BulkPreview, BulkVerb, Canary, OperationId, OperationRecord, OperationState,
+    Operations,
+};
+pub use ratchet_core::{Catalogue, CatalogueJob};

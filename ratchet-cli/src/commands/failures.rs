@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use ratchet_core::{FailureGroup, FailureGroups};
+use ratchet_core::{BulkVerb, FailureGroup, FailureGroups};
 use ratchet_core::{Filter, JobState, PageRequest, Redrive};
 
-use super::{Session, jobs, read};
-use crate::args::Failures;
+use super::{Session, jobs, operations, read};
+use crate::args::{Bulk, Failures};
 use crate::exit::Failure;
 use crate::output::text::{count, counted};
 use crate::output::{column, number};
@@ -18,7 +18,12 @@ pub(super) async fn run(session: &Session, command: Failures) -> Result<(), Fail
     match command {
         Failures::List { filter, read } => list(session, &filter, read).await,
         Failures::Show { fingerprint } => show(session, &fingerprint).await,
-        Failures::Redrive { filter, limit, batch, pace } => {
+        Failures::Redrive { filter, canary: Some(jobs), max_failed, .. } => {
+            let filter = read::filter(&filter, session.out.now)?;
+            let bulk = Bulk { pace: None, canary: Some(jobs), max_failed };
+            operations::start(session, BulkVerb::Retry, &filter, &bulk, None).await
+        }
+        Failures::Redrive { filter, limit, batch, pace, .. } => {
             let filter = read::filter(&filter, session.out.now)?;
             let redrive =
                 Redrive::new(filter.clone()).limit(limit).batch(batch).pace(read::duration(&pace)?);

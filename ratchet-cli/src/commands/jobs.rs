@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ratchet_core::{AnyJob, Filter, JobId, JobRecord, PageRequest, WaitError};
+use ratchet_core::{AnyJob, BulkVerb, Filter, JobId, JobRecord, PageRequest, WaitError};
 use ratchet_store::model::{AttemptRecord, LogLine};
 
-use super::{Session, read};
-use crate::args::{Fence, Jobs, Listing};
+use super::{Session, operations, read};
+use crate::args::{Fence, Jobs, Listing, Which};
 use crate::exit::{ExitStatus, Failure};
 use crate::output::text::{duration, printable, printable_lines};
 use crate::output::{Column, Format, Output, column, number};
@@ -19,10 +19,10 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
         Jobs::Explain { job } => explain(session, job).await,
         Jobs::Runs { job } => runs(session, job).await,
         Jobs::Log { job, follow } => log(session, job, follow).await,
-        Jobs::Retry { jobs, fence } => each(session, "retry", &jobs, &fence).await,
-        Jobs::Cancel { jobs, fence } => each(session, "cancel", &jobs, &fence).await,
-        Jobs::Pause { jobs, fence } => each(session, "pause", &jobs, &fence).await,
-        Jobs::Resume { jobs, fence } => each(session, "resume", &jobs, &fence).await,
+        Jobs::Retry { which } => several(session, "retry", BulkVerb::Retry, which).await,
+        Jobs::Cancel { which } => several(session, "cancel", BulkVerb::Cancel, which).await,
+        Jobs::Pause { which } => several(session, "pause", BulkVerb::Pause, which).await,
+        Jobs::Resume { which } => several(session, "resume", BulkVerb::Resume, which).await,
         Jobs::Reschedule { job, due, fence } => {
             let when = read::due(&due)?;
             if session.proceed(&format!("reschedule job {job} to {due}"), false)? {
@@ -40,6 +40,25 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
             wait(session, job, limit).await
         }
         Jobs::Export { filter } => export(session, &filter).await,
+    }
+}
+
+/// Changes the jobs that are named, or starts a bulk operation on those that match a filter.
+async fn several(
+    session: &Session,
+    name: &str,
+    verb: BulkVerb,
+    which: Which,
+) -> Result<(), Failure> {
+    match &which.filter {
+        Some(filter) => {
+            let filter = Filter::parse(filter, session.out.now)?;
+            operations::start(session, verb, &filter, &which.bulk, None).await
+        }
+        None if which.bulk.pace.is_some() || which.bulk.canary.is_some() => {
+            Err(Failure::usage("`--pace` and `--canary` need `--filter`"))
+        }
+        None => each(session, name, &which.jobs, &which.fence).await,
     }
 }
 
@@ -323,7 +342,13 @@ async fn enqueue(
     if !session.proceed(&format!("enqueue {name}"), false)? {
         return Ok(());
     }
-    let mut job = session.ratchet.enqueue_by_name(name, arguments);
+    // A program has its own jobs. Those of other programs are in the catalogue.
+    let is_own = |job: &ratchet_core::JobDef| job.names().any(|known| known == name);
+    let mut job = if session.ratchet.definitions().iter().any(is_own) {
+        session.ratchet.enqueue_by_name(name, arguments)
+    } else {
+        session.ratchet.enqueue_from_catalogue(name, arguments).await?
+    };
     if let Some(queue) = options.queue {
         job = job.queue(queue);
     }

@@ -150,6 +150,15 @@ pub async fn a_03_leadership_moves_when_the_leader_is_silent(world: &World) {
     assert!(!a.try_lead(LEASE).await);
 }
 
+pub async fn a_03_a_leader_that_lost_its_lease_is_replaced_at_once(world: &World) {
+    let (dead, other) = (world.mortal(secs(5)).await, world.node().await);
+    assert!(dead.try_lead(LEASE).await);
+    world.pass(secs(4)).await;
+    assert!(!other.try_lead(LEASE).await);
+    world.pass(secs(1)).await;
+    assert!(other.try_lead(LEASE).await);
+}
+
 pub async fn a_03_node_without_a_lease_does_not_lead(world: &World) {
     let (left, silent, stranger) =
         (world.node().await, world.mortal(secs(5)).await, world.stranger());

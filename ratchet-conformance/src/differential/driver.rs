@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_store::model::{
-    BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
-    Command, Declarations, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, JobId, KnownJobs,
-    NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Suspects,
+    BreakerSample, BreakerSettings, BulkVerb, CallResult, CancelCause, Change, ChangeReply,
+    Channel, ClaimRequest, Claimed, Command, Declarations, Filter, GraphEffects, GroupFilter,
+    GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, OperationId, OperationState,
+    OperationUpdate, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Suspects,
     Token, Vertex,
 };
+use ratchet_store::rules::operation;
 use ratchet_store::{Store, StoreError};
+use uuid::Uuid;
 
 use super::normalize::{Normal, span};
 use super::op::{Ending, How, Op};
@@ -134,6 +137,7 @@ impl<'a> Driver<'a> {
                 let reply = store.command(command.clone()).await;
                 format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
             }
+            Op::Bulk(number, verb, filter) => self.bulk(*number, *verb, filter).await,
             Op::Cancel(ago) => {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
@@ -217,6 +221,42 @@ impl<'a> Driver<'a> {
         let settlement = |ending: &Ending| Some(end(self.run(ending.run)?, ending));
         let settlements = endings.iter().filter_map(settlement).collect();
         self.settled(settlements).await
+    }
+
+    /// Runs a bulk operation. Its cut-off is in the future, because the clocks of two stores differ by milliseconds.
+    async fn bulk(&mut self, number: u64, verb: BulkVerb, filter: &Filter) -> String {
+        const MOST_PAGES: u32 = 1000;
+        let store = self.harness.store();
+        let id = OperationId::from_uuid(Uuid::from_u128(u128::from(number)));
+        let cutoff = ok(store.now().await) + TICK * 1000;
+        let record = operation::prepare(id, verb, filter, cutoff, None);
+        let mut update = OperationUpdate::Start(record);
+        let mut pages = String::new();
+        for _ in 0..MOST_PAGES {
+            let changed = match store.operate(Change::Operation(update), None).await {
+                Ok(changed) => changed,
+                Err(error) => return format!("{pages}{error:?}"),
+            };
+            let ChangeReply::Operation(reply) = changed.reply else { return "another".to_owned() };
+            for (job, reply) in reply.page.iter().flat_map(|page| &page.changed) {
+                let _ = write!(pages, "{job} {:?} ", self.normal.reply(reply.clone()));
+            }
+            let current = reply.operation;
+            let _ = write!(
+                pages,
+                "{} {:?} {} {} {}; ",
+                current.state, current.cursor, current.matched, current.changed, current.refused
+            );
+            if current.state != OperationState::Running {
+                break;
+            }
+            let request = PageRequest { before: current.cursor, limit: 2 };
+            let page = ok(store.list(&operation::listing(&current), request).await);
+            let jobs = page.jobs.iter().map(|job| job.id).collect();
+            let (version, last) = (current.version, page.next.is_none());
+            update = OperationUpdate::Page { id, version, jobs, last };
+        }
+        pages
     }
 
     async fn rescue(&self) -> String {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    BreakerUpdate, CancelCause, Channel, Command, Debounce, Declarations, Due, Filter, GroupId,
-    JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce, Declarations, Due, Filter,
+    GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -71,6 +71,7 @@ impl Generator {
                 Op::Claim { node: self.any_node(), limit, idle }
             }
             42..62 => Op::Settle(self.endings()),
+            62 if self.rng.u8(0..4) == 0 => self.bulk(),
             62..67 => Op::Command(self.command()),
             67..69 => Op::Cancel(self.recent()),
             69..74 => Op::Retry(self.rng.usize(..12)),
@@ -253,6 +254,19 @@ impl Generator {
             9..11 => Command::Retry(id),
             _ => Command::Redrive { filter: self.filter(), limit: self.rng.u32(1..4) },
         }
+    }
+
+    fn bulk(&mut self) -> Op {
+        let due = Due::In(TICK * self.rng.u32(..3));
+        let verbs = [
+            BulkVerb::Retry,
+            BulkVerb::Cancel,
+            BulkVerb::Pause,
+            BulkVerb::Resume,
+            BulkVerb::Reschedule(due),
+        ];
+        let verb = *self.one_of(&verbs);
+        Op::Bulk(self.rng.u64(..), verb, self.filter())
     }
 
     fn filter(&mut self) -> Filter {

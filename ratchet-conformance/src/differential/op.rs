@@ -1,8 +1,8 @@
 //! The operations that a differential test runs on a store.
 
 use ratchet_store::model::{
-    BreakerUpdate, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
-    NodeId, QueueUpdate,
+    BreakerUpdate, BulkVerb, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph,
+    NewJob, NodeId, QueueUpdate,
 };
 
 /// One operation. A run is identified by the number of claims made since it was claimed; 0 is the latest.
@@ -40,6 +40,8 @@ pub enum Op {
     Rescue,
     /// Runs a command.
     Command(Command),
+    /// Starts a bulk operation with this number and runs it to its end, in pages of two jobs.
+    Bulk(u64, BulkVerb, Filter),
     /// Cancels the job of a run.
     Cancel(usize),
     /// Retries the job of a run.

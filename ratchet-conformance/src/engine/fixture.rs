@@ -60,7 +60,12 @@ impl EngineFixture {
 
     /// Creates a builder with all scripted jobs and short intervals.
     pub(super) fn builder(&self) -> Builder {
-        Ratchet::builder_shared(self.store())
+        self.builder_on(self.store())
+    }
+
+    /// Like [`Self::builder`], on another view of the store.
+    pub(super) fn builder_on(&self, store: Arc<dyn Store>) -> Builder {
+        Ratchet::builder_shared(store)
             .state(self.stage.clone())
             .jobs(script::jobs())
             .concurrency(16)

@@ -81,6 +81,10 @@ macro_rules! __engine_cases {
                 l_03_canceling_what_has_ended_changes_nothing
                 v_01_commands_are_told
             }
+            catalogue {
+                k_01_a_worker_records_its_jobs_at_its_start
+                k_01_a_client_without_code_enqueues_from_the_catalogue
+            }
             contain {
                 x_09_a_panic_in_user_code_is_a_failed_attempt
                 x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome
@@ -190,6 +194,14 @@ macro_rules! __engine_cases {
                 x_04_layers_are_passed_in_order
                 x_04_a_failing_before_fails_the_attempt
                 x_04_a_failing_after_changes_nothing
+            }
+            operations {
+                o_04_the_leader_runs_an_operation
+                o_04_an_operation_survives_five_leaders
+                o_04_an_aborted_operation_stops_at_its_cursor
+                o_04_a_good_canary_lets_the_rest_follow
+                o_04_a_bad_canary_pauses_the_operation
+                o_04_the_digest_binds_an_operation_to_its_preview
             }
             ops {
                 o_11_a_healthy_store_has_no_findings

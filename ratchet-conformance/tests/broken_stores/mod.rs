@@ -10,13 +10,14 @@ use ratchet_core::{Priority, VirtualClock};
 use ratchet_memory::MemoryStore;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Due, Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
+    UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -311,6 +312,14 @@ impl Store for Faulty {
         self.inner.audit_head().await
     }
 
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        self.inner.operations(filter, limit).await
+    }
+
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
         self.inner.claim_context(id).await
     }
@@ -337,6 +346,10 @@ impl Store for Faulty {
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
         self.inner.nodes().await
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        self.inner.catalogue().await
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -67,6 +67,17 @@ impl Ratchet {
 }
 
 impl Manner {
+    /// Returns the manner of changes that are made for an actor.
+    pub(super) fn of(actor: Option<Actor>) -> Self {
+        let acting = actor.map(|actor| Arc::new(Acting { actor, recorded: AtomicU64::new(0) }));
+        Self { acting, version: None }
+    }
+
+    /// Returns who acts.
+    pub(super) fn actor(&self) -> Option<&Actor> {
+        self.acting.as_ref().map(|acting| &acting.actor)
+    }
+
     /// Returns `true` if a change needs [`Store::operate`](ratchet_store::Store::operate).
     pub(crate) fn is_special(&self) -> bool {
         self.acting.is_some() || self.version.is_some()

@@ -150,7 +150,7 @@ impl Core {
         Ok(reply)
     }
 
-    fn publish_command(&self, reply: &CommandReply) {
+    pub(super) fn publish_command(&self, reply: &CommandReply) {
         if let CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) =
             reply
         {

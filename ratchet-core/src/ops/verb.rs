@@ -50,7 +50,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 52] = [
+pub const VERBS: [Verb; 62] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -60,6 +60,8 @@ pub const VERBS: [Verb; 52] = [
     changes("breakers.reset", Capability::ActBreakers),
     changes("breakers.set", Capability::ActBreakers),
     reads("breakers.show"),
+    reads("catalogue.list"),
+    reads("catalogue.show"),
     reads("doctor"),
     reads("failures.list"),
     changes("failures.redrive", Capability::Bulk),
@@ -82,6 +84,14 @@ pub const VERBS: [Verb; 52] = [
     reads("jobs.show"),
     reads("jobs.wait"),
     reads("nodes.list"),
+    changes("operations.abort", Capability::Bulk),
+    reads("operations.list"),
+    changes("operations.pause", Capability::Bulk),
+    reads("operations.preview"),
+    changes("operations.resume", Capability::Bulk),
+    reads("operations.show"),
+    changes("operations.start", Capability::Bulk),
+    reads("operations.watch"),
     reads("pipelines.show"),
     changes("queues.limit", Capability::ActQueues),
     reads("queues.list"),

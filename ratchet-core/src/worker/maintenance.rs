@@ -1,10 +1,11 @@
-//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, delivers
-//! notices, writes statistics, and purges old jobs.
+//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, runs bulk
+//! operations, delivers notices, writes statistics, and purges old jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::bulk_operations::BulkOperations;
 use super::deliver::deliver;
 use super::expire::cancel_expired;
 use super::mailbox::Message;
@@ -28,6 +29,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
     let mut unknown = UnknownJobs::default();
+    let mut bulk = BulkOperations::default();
     // A worker that stops by itself claims nothing before the first sweep.
     let mut awaited = core.config.run != RunMode::UntilStopped;
     loop {
@@ -53,7 +55,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
-            swept = sweep_once(&shared, purge_due.then_some(&mut unknown)) => {
+            swept = sweep_once(&shared, &mut bulk, purge_due.then_some(&mut unknown)) => {
                 if std::mem::take(&mut awaited) {
                     shared.send(Message::Swept);
                 }
@@ -80,13 +82,18 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
 /// Runs the tasks of a sweep, and those of every minute if they are due.
-async fn sweep_once(shared: &Shared, minute: Option<&mut UnknownJobs>) -> Result<(), StoreError> {
+async fn sweep_once(
+    shared: &Shared,
+    bulk: &mut BulkOperations,
+    minute: Option<&mut UnknownJobs>,
+) -> Result<(), StoreError> {
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
     swept = swept.and(cancel_expired(&shared.core).await);
     swept = swept.and(fire_due(&shared.core).await);
     swept = swept.and(shared.core.write_stats_if_due().await);
+    swept = swept.and(bulk.run(shared).await);
     if let Some(unknown) = minute {
         swept = swept.and(minutely(shared, unknown).await);
     }

@@ -14,7 +14,9 @@
 mod app_check;
 mod attempt;
 mod banner;
+mod bulk_operations;
 mod capacity;
+mod catalogue;
 mod claim_loop;
 mod claim_pacing;
 mod conditions;

@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -257,6 +258,14 @@ impl Store for PgStore {
         repeatable!(self, |inner| inner.audit_head())
     }
 
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        repeatable!(self, |inner| inner.operations(filter, limit))
+    }
+
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
         repeatable!(self, |inner| inner.claim_context(id))
     }
@@ -309,6 +318,10 @@ impl Store for PgStore {
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
         repeatable!(self, |inner| inner.nodes())
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        repeatable!(self, |inner| inner.catalogue())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -41,6 +41,8 @@ const LOOKS: &[&str] = &[
     "oldest_due",
     "audit",
     "audit_head",
+    "operations",
+    "catalogue",
 ];
 
 #[test]

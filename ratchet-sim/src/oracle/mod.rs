@@ -10,6 +10,7 @@ mod groups;
 mod keys;
 mod ledger;
 mod moves;
+mod operations;
 mod runs;
 mod stats;
 
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use ratchet_memory::Inspection;
-use ratchet_store::model::{Breaker, Claimed, JobId, NodeId};
+use ratchet_store::model::{Breaker, Claimed, JobId, NodeId, OperationId};
 
 use self::keys::KeyBook;
 pub(crate) use self::ledger::Ledger;
@@ -46,6 +47,7 @@ pub(crate) struct Oracle {
     /// The occurrences of schedules that have fired, with their jobs.
     fired: BTreeMap<(String, Timestamp), JobId>,
     stats: stats::StatsBook,
+    operations: BTreeMap<OperationId, operations::OperationBook>,
     pub(crate) ledger: Ledger,
     violation: Option<String>,
     digest: u64,

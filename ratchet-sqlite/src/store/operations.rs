@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply, ClaimRequest,
-    Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
+    UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -285,6 +286,14 @@ impl Store for SqliteStore {
         read!(self, |look| look.audit_head(), fault)
     }
 
+    async fn operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        read!(self, |look| look.operations(filter, limit), fault)
+    }
+
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
         read_at_once!(self, |look| look.claim_context(id))
     }
@@ -315,6 +324,10 @@ impl Store for SqliteStore {
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
         read!(self, |look| look.nodes(), fault)
+    }
+
+    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
+        read!(self, |look| look.catalogue(), fault)
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use uuid::{Builder, Uuid};
 
 use super::{Clock, Entropy};
-use crate::model::{JobId, LeaseId, NodeId};
+use crate::model::{JobId, LeaseId, NodeId, OperationId};
 
 /// Generates ids (`UUIDv7`) in ascending order: two ids of one source sort in the order of their generation.
 #[derive(Debug)]
@@ -35,6 +35,11 @@ impl IdSource {
     /// Generates a lease id.
     pub fn lease(&self) -> LeaseId {
         LeaseId::from_uuid(self.next())
+    }
+
+    /// Generates an operation id.
+    pub fn operation(&self) -> OperationId {
+        OperationId::from_uuid(self.next())
     }
 
     fn next(&self) -> Uuid {

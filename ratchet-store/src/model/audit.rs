@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The maximum length of each text of an [`Actor`], in bytes.
 pub const ACTOR_TEXT: usize = 2000;
@@ -15,7 +15,7 @@ pub const ACTOR_TEXT: usize = 2000;
 /// let actor = Actor::new("ada@example.com").via("cli").reason("the mail server is back");
 /// assert_eq!(actor.to_string(), "ada@example.com (cli)");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Actor {
     /// The name of a person or a program.

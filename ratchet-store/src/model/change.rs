@@ -6,7 +6,8 @@ use std::fmt;
 use super::limits::brief;
 use super::{
     BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
-    Inserted, JobId, NewJob, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
+    Inserted, JobId, NewJob, OperationId, OperationReply, OperationUpdate, QueueUpdate,
+    ScheduleWritten, StoreError, WriteSchedule,
 };
 
 /// A change that an operator makes.
@@ -46,6 +47,8 @@ pub enum Change {
     DropUnreadable(JobId),
     /// The removal of rejected items, identified by job and index.
     ForgetRejects(Vec<(JobId, u64)>),
+    /// A change of a bulk operation.
+    Operation(OperationUpdate),
 }
 
 /// The single thing that a [`Change`] concerns.
@@ -62,6 +65,8 @@ pub enum Target {
     Breaker(String),
     /// A schedule.
     Schedule(String),
+    /// A bulk operation.
+    Operation(OperationId),
     /// More than one thing, described in words.
     Several(String),
 }
@@ -74,6 +79,7 @@ impl fmt::Display for Target {
             Self::Queue(name) => write!(f, "queue {}", brief(name)),
             Self::Breaker(name) => write!(f, "breaker {}", brief(name)),
             Self::Schedule(name) => write!(f, "schedule {}", brief(name)),
+            Self::Operation(id) => write!(f, "operation {id}"),
             Self::Several(words) => f.write_str(words),
         }
     }
@@ -105,6 +111,7 @@ impl Change {
             Self::ForgetRejects(rejects) => {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
+            Self::Operation(update) => Target::Operation(update.id()),
         }
     }
 }
@@ -145,6 +152,8 @@ pub enum ChangeReply {
     Unreadable(bool),
     /// Rejected items were removed.
     Forgotten,
+    /// The bulk operation after its change.
+    Operation(Box<OperationReply>),
 }
 
 impl ChangeReply {
@@ -163,6 +172,7 @@ impl ChangeReply {
                 jobs.iter().any(|inserted| matches!(inserted, Inserted::Created(_)))
             }
             Self::Forgotten => true,
+            Self::Operation(reply) => reply.applied,
         }
     }
 }

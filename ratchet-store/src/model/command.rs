@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, StoreError, TransitionKind,
+    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, OperationId, OperationState,
+    StoreError, TransitionKind,
 };
 
 /// A command on a job, a set of failed jobs, or a group.
@@ -167,6 +168,19 @@ pub enum CommandError {
         key: String,
         /// The job that holds the key.
         holder: JobId,
+    },
+    /// The bulk operation does not exist.
+    #[error("there is no operation {0}")]
+    OperationNotFound(OperationId),
+    /// The bulk operation has ended.
+    #[error("cannot {verb} operation {operation}: it is {state}")]
+    OperationEnded {
+        /// The operation.
+        operation: OperationId,
+        /// Its state.
+        state: OperationState,
+        /// The refused change.
+        verb: &'static str,
     },
     /// The store failed.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The identifiers of jobs, groups, nodes and leases, and the fencing token.
+//! The identifiers of jobs, groups, nodes, leases and operations, and the fencing token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,6 +63,10 @@ id! {
 id! {
     /// Identifies one claimed batch of jobs.
     LeaseId
+}
+id! {
+    /// Identifies a bulk operation. A `UUIDv7`, so that ids sort by time.
+    OperationId
 }
 
 /// The fencing token of one run: identifies the claim on whose behalf a write is made.

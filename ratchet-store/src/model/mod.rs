@@ -5,6 +5,7 @@ mod attempt;
 mod audit;
 mod backoff;
 mod breaker;
+mod catalogue;
 mod change;
 mod claim;
 mod codes;
@@ -23,6 +24,7 @@ pub mod nesting;
 mod new_job;
 mod node;
 mod notice;
+mod operation;
 mod outcome;
 mod priority;
 mod queue;
@@ -46,6 +48,7 @@ pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult, DeclaredSettings,
 };
+pub use catalogue::{CatalogueArg, CatalogueEntry, CatalogueRecord};
 pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
@@ -55,13 +58,17 @@ pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, Que
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use histogram::Histogram;
-pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
+pub use id::{GroupId, JobId, LeaseId, NodeId, OperationId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{
     Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use operation::{
+    BulkVerb, Canary, OperationControl, OperationFilter, OperationPage, OperationRecord,
+    OperationReply, OperationState, OperationUpdate,
+};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use priority::Priority;
 pub(crate) use queue::Recent;

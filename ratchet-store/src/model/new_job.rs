@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{GroupId, JobId, JobSpec, StoreError};
 
@@ -58,7 +59,8 @@ impl NewJob {
 }
 
 /// When a job becomes due. Delays are added to the store's clock, never to the client's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Due {
     /// Immediately.
     Now,

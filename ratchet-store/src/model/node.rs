@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{KnownJobs, NodeId, Token};
+use super::{CatalogueEntry, KnownJobs, NodeId, Token};
 
 /// The data that a node registers when it joins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NodeInfo {
     /// The id of the node.
@@ -26,6 +26,9 @@ pub struct NodeInfo {
     pub queues: BTreeSet<String>,
     /// The jobs it can run.
     pub known: Arc<KnownJobs>,
+    /// What the node records in the catalogue when it joins. Nodes that are read have none.
+    #[serde(skip)]
+    pub catalogue: Arc<Vec<CatalogueEntry>>,
 }
 
 impl NodeInfo {
@@ -39,6 +42,7 @@ impl NodeInfo {
             declarations: Declarations::default(),
             queues: BTreeSet::new(),
             known: Arc::default(),
+            catalogue: Arc::default(),
         }
     }
 }
@@ -56,7 +60,7 @@ pub struct Declarations {
 }
 
 /// The stored state of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeRecord {
     /// The data registered by the node.
     pub info: NodeInfo,

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::{
     AuditHash, AuditHead, AuditNote, AuditRecord, BreakerRecord, ChangeReply, CommandError,
-    GroupRecord, JobRecord, QueueRules, ScheduleRecord, Target,
+    GroupRecord, JobRecord, OperationRecord, QueueRules, ScheduleRecord, Target,
 };
 
 /// Begins the encoding that is hashed. Another encoding must begin otherwise.
@@ -105,6 +105,22 @@ pub fn of_schedule(schedule: &ScheduleRecord) -> String {
     .to_string()
 }
 
+/// Returns what an entry says about a bulk operation.
+pub fn of_operation(operation: &OperationRecord) -> String {
+    operation_view(operation).to_string()
+}
+
+fn operation_view(operation: &OperationRecord) -> serde_json::Value {
+    json!({
+        "verb": operation.verb,
+        "filter": operation.filter.to_string(),
+        "digest": operation.digest,
+        "state": operation.state,
+        "changed": operation.changed,
+        "refused": operation.refused,
+    })
+}
+
 /// Returns what an entry says about a change that does not concern a single thing, after the change.
 pub fn of_reply(reply: &ChangeReply) -> Option<String> {
     fn text(value: &impl Serialize) -> Option<String> {
@@ -116,6 +132,12 @@ pub fn of_reply(reply: &ChangeReply) -> Option<String> {
             let ids: Vec<_> = jobs.iter().map(|inserted| inserted.id()).collect();
             text(&json!({ "jobs": ids }))
         }
+        ChangeReply::Operation(reply) => reply.page.as_ref().map(|page| {
+            let mut view = operation_view(&reply.operation);
+            let ids: Vec<_> = page.changed.iter().map(|(id, _)| id).collect();
+            view["jobs"] = json!(ids);
+            view.to_string()
+        }),
         _ => None,
     }
 }

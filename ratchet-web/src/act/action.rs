@@ -21,6 +21,10 @@ pub(crate) enum Target {
     Rejects,
     /// A new job: field `name`.
     New,
+    /// A bulk operation: field `operation`.
+    Operation,
+    /// Jobs that a new bulk operation changes: field `filter`.
+    Bulk,
 }
 
 impl Target {
@@ -32,8 +36,9 @@ impl Target {
             Self::Breaker => "service",
             Self::Schedule => "schedule",
             Self::Flow => "flow",
-            Self::Failures => "filter",
+            Self::Failures | Self::Bulk => "filter",
             Self::New => "name",
+            Self::Operation => "operation",
         }
     }
 }
@@ -95,7 +100,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 24] = [
+pub(crate) static ACTIONS: [Action; 28] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -160,6 +165,52 @@ pub(crate) static ACTIONS: [Action; 24] = [
     )]),
     verb("jobs.resume", "Resume", "Resume a job", "The job is resumed.", Target::Job),
     verb("jobs.retry", "Retry", "Retry a job", "The job is pending again.", Target::Job),
+    verb(
+        "operations.abort",
+        "Abort",
+        "Abort an operation",
+        "The operation is aborted. Jobs that it has changed remain changed.",
+        Target::Operation,
+    )
+    .ending(),
+    verb(
+        "operations.pause",
+        "Pause",
+        "Pause an operation",
+        "The operation is paused.",
+        Target::Operation,
+    ),
+    verb(
+        "operations.resume",
+        "Resume",
+        "Resume an operation",
+        "The operation is resumed.",
+        Target::Operation,
+    ),
+    verb(
+        "operations.start",
+        "Start",
+        "Change many jobs",
+        "The operation is started. A worker that leads maintenance runs it.",
+        Target::Bulk,
+    )
+    .with(&[
+        required(
+            "action",
+            "What to do",
+            "One of retry, cancel, pause, resume and reschedule. Preview it again after a change.",
+        ),
+        field("due", "Due", "For reschedule: an instant, a delay such as 30m, or now."),
+        field("pace", "At most per second", "The number of jobs. Empty: as many as possible."),
+        field("canary", "First", "The number of jobs to change before the rest. Empty: none."),
+        field(
+            "max_failed",
+            "Continue if at most",
+            "The percentage of these first jobs that may fail again. Empty: wait for you.",
+        ),
+        required("cutoff", "Cut-off", "The cut-off of the preview."),
+        required("digest", "Digest", "The digest of the preview."),
+    ]),
     verb(
         "queues.limit",
         "Set limits",

@@ -4,10 +4,12 @@
 //! it.
 
 mod action;
+mod bulk;
 mod perform;
 mod preview;
 
 pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
+pub(crate) use bulk::verb as bulk_verb;
 pub(crate) use perform::{Done, perform};
 pub(crate) use preview::{Preview, limits_text, preview};
 

@@ -1,9 +1,11 @@
 //! [`perform`]: carries out an order.
 
-use ratchet_core::{BreakerSettings, Due, Filter, JobId, QueueLimits, Ratchet, Rate, Redrive};
+use ratchet_core::{
+    BreakerSettings, Due, Filter, JobId, OperationId, QueueLimits, Ratchet, Rate, Redrive,
+};
 use ratchet_store::model::RejectFilter;
 
-use super::{Order, Target};
+use super::{Order, Target, bulk};
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
 use crate::text::{brief, read_duration};
@@ -18,6 +20,8 @@ pub(crate) struct Done {
     pub(crate) job: Option<JobId>,
     /// The number of jobs that were retried, and of those that were skipped.
     pub(crate) jobs: Option<(u64, u64)>,
+    /// The bulk operation that was started or changed.
+    pub(crate) operation: Option<OperationId>,
 }
 
 /// Carries out an order. The scope of the request restricts what it can reach.
@@ -34,6 +38,8 @@ pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Pr
         Target::Row => row(request, &ratchet, order).await,
         Target::Rejects => forget(request, &ratchet, order).await,
         Target::New => enqueue(request, &ratchet, order).await,
+        Target::Operation => bulk::control(request, &ratchet, order).await,
+        Target::Bulk => bulk::start(request, &ratchet, order).await,
     };
     let Order { action, actor, via, reason, fields } = order;
     let target = brief(fields.get(action.target.field()), 200);

@@ -6,7 +6,7 @@ use ratchet_core::{BreakerState, Filter, JobState, QueueLimits};
 use ratchet_store::model::TransitionKind;
 
 use super::perform::{breaker_settings, due, limit, limits, target_job};
-use super::{Order, Target};
+use super::{Order, Target, bulk};
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Request, read_id};
@@ -23,6 +23,8 @@ pub(crate) struct Preview {
     pub(crate) command: String,
     /// The version of the job that the operator sees.
     pub(crate) version: Option<u64>,
+    /// Fields of the form that the operator does not change.
+    pub(crate) hidden: Vec<(&'static str, String)>,
     /// The page to go back to: a path and a query.
     pub(crate) back: (String, Vec<(&'static str, String)>),
 }
@@ -39,6 +41,8 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Row => Ok(row(order)),
         Target::Rejects => Ok(rejects(order)),
         Target::New => Ok(enqueue(order)),
+        Target::Operation => bulk::preview_control(request, order).await,
+        Target::Bulk => bulk::preview(request, order).await,
     }?;
     let verb = order.action.verb.replace('.', " ");
     let rest = preview.command;
@@ -89,7 +93,8 @@ async fn job(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let refused =
         (!job.state.allows(kind)).then(|| format!("This is not possible now: the job is {state}."));
     let back = (format!("jobs/{}", job.id), Vec::new());
-    Ok(Preview { sentences, refused, command, version: Some(job.version), back })
+    let version = Some(job.version);
+    Ok(Preview { sentences, refused, command, version, back, ..Preview::default() })
 }
 
 async fn queue(request: &Request, order: &Order) -> Result<Preview, Problem> {

@@ -42,6 +42,9 @@ async fn once(request: &Request, action: &'static Action, fields: Fields) -> Ans
     if let Some(job) = done.job {
         value["job"] = job.to_string().into();
     }
+    if let Some(operation) = done.operation {
+        value["operation"] = operation.to_string().into();
+    }
     if let Some((retried, skipped)) = done.jobs {
         value["retried"] = retried.into();
         value["skipped"] = skipped.into();

@@ -107,7 +107,7 @@ fn post(action: &Action) -> Value {
     if action.target != Target::Job {
         let name = action.target.field();
         properties.insert(name.to_owned(), json!({ "type": "string" }));
-        if action.target != Target::Failures {
+        if !matches!(action.target, Target::Failures | Target::Bulk) {
             required.push(name);
         }
     }

@@ -262,3 +262,44 @@ pub(crate) async fn doctor(request: Request) -> Answer {
     request.sees_everything("the checks of the doctor")?;
     of(&value!({ "findings": request.ratchet().diagnose().await?, "checks": ratchet_core::CHECKS }))
 }
+
+pub(crate) async fn operations(request: Request) -> Answer {
+    request.sees_everything("bulk operations")?;
+    let operations = request.ratchet().operations().list(limit(&request)?).await?;
+    of(&value!({ "operations": operations }))
+}
+
+pub(crate) async fn preview_operation(request: Request) -> Answer {
+    request.sees_everything("bulk operations")?;
+    let action = match request.query.get("action") {
+        "" => "retry",
+        action => action,
+    };
+    let verb = crate::act::bulk_verb(action, request.query.get("due"))?;
+    of(&request.ratchet().operations().preview(verb, &request.filter()?).await?)
+}
+
+pub(crate) async fn operation(request: Request) -> Answer {
+    of(&request.operation_of_address().await?)
+}
+
+pub(crate) async fn progress(request: Request) -> Answer {
+    let operation = request.operation_of_address().await?;
+    of(&value!({
+        "state": operation.state,
+        "expected": operation.expected,
+        "exact": operation.exact,
+        "matched": operation.matched,
+        "changed": operation.changed,
+        "refused": operation.refused,
+    }))
+}
+
+pub(crate) async fn catalogue(request: Request) -> Answer {
+    request.sees_everything("the catalogue")?;
+    of(&value!({ "jobs": request.ratchet().catalogue().list().await? }))
+}
+
+pub(crate) async fn catalogue_job(request: Request) -> Answer {
+    of(&pages::catalogue::wanted(&request).await?)
+}

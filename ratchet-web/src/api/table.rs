@@ -17,7 +17,7 @@ pub(crate) struct Read {
 }
 
 /// Every query parameter with its description.
-pub(crate) const PARAMETERS: [(&str, &str); 14] = [
+pub(crate) const PARAMETERS: [(&str, &str); 16] = [
     (
         "filter",
         "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
@@ -33,6 +33,8 @@ pub(crate) const PARAMETERS: [(&str, &str); 14] = [
     ("by", "The name of the actor"),
     ("verb", "The operation, such as `jobs.retry`"),
     ("target", "The target, such as `queue mail`"),
+    ("action", "`retry`, `cancel`, `pause`, `resume` or `reschedule`; `retry` if it is not given"),
+    ("due", "For `reschedule`: an instant, a delay such as 30m, or `now`"),
     ("format", "`csv` or `ndjson`, instead of the header `Accept`"),
     ("as", "`json`, `dot`, `svg` or `text`; `json` if it is not given"),
 ];
@@ -51,7 +53,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 26] = reads! {
+pub(crate) static READS: [Read; 32] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/{job}" "jobs.show" "Shows a job. The header `ETag` has its version" [] "Job" read::job;
@@ -69,6 +71,12 @@ pub(crate) static READS: [Read; 26] = reads! {
     "/api/v1/flows/{flow}" "flows.show" "Shows a chain, batch or workflow with its members" [] "Flow" read::flow;
     "/api/v1/flows/{flow}/drawing" "flows.draw" "Draws a chain, batch or workflow" ["as"] "Text" read::drawing;
     "/api/v1/nodes" "nodes.list" "Lists worker processes" [] "Nodes" read::nodes;
+    "/api/v1/catalogue" "catalogue.list" "Lists the jobs that the programs of the cluster can run" [] "Catalogue" read::catalogue;
+    "/api/v1/catalogue/job" "catalogue.show" "Shows a job of the catalogue" ["name"] "CatalogueJob" read::catalogue_job;
+    "/api/v1/operations" "operations.list" "Lists bulk operations, newest first" ["limit"] "Operations" read::operations;
+    "/api/v1/operations/preview" "operations.preview" "Says which jobs a bulk operation would change. Its start must present the digest and the cut-off" ["filter" "action" "due"] "BulkPreview" read::preview_operation;
+    "/api/v1/operation/{operation}" "operations.show" "Shows a bulk operation" [] "Operation" read::operation;
+    "/api/v1/operation/{operation}/progress" "operations.watch" "Shows how far a bulk operation is" [] "Progress" read::progress;
     "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;
     "/api/v1/rejects" "rejects.list" "Lists rejected items, grouped by job and error" ["name"] "Rejects" read::rejects;
     "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;

@@ -49,6 +49,7 @@ fn section(target: Target) -> &'static str {
         Target::Row => "unreadable",
         Target::Rejects => "rejects",
         Target::New => "enqueue",
+        Target::Operation | Target::Bulk => "operations",
     }
 }
 
@@ -61,7 +62,7 @@ fn form(request: &Request, order: &Order, preview: &Preview, back: &str) -> Mark
             input type="hidden" name=(target) value=(order.fields.get(target));
             @if let Some(version) = preview.version { input type="hidden" name="version" value=(version); }
             @if let Some(definition) = &definition { (typed(definition)) }
-            @for field in action.fields { @if definition.is_none() || field.name != "arguments" { (input(field, order)) } }
+            @for field in action.fields { @if definition.is_none() || field.name != "arguments" { (input(field, order, preview)) } }
             label for="reason" { "Reason" small { "Why you do this. It is logged with your name." } }
             input #reason name="reason" type="text" maxlength="500" autocomplete="off";
             p.buttons {
@@ -97,9 +98,13 @@ fn typed(job: &JobDef) -> Markup {
     }
 }
 
-fn input(field: &Field, order: &Order) -> Markup {
+fn input(field: &Field, order: &Order, preview: &Preview) -> Markup {
     let id = format!("field-{}", field.name);
-    let value = order.fields.get(field.name);
+    let known = preview.hidden.iter().find(|(name, _)| *name == field.name);
+    let value = known.map_or_else(|| order.fields.get(field.name), |(_, value)| value.as_str());
+    if matches!(field.name, "cutoff" | "digest") {
+        return html! { input type="hidden" name=(field.name) value=(value); };
+    }
     html! {
         label for=(id) { (field.label) small { (field.hint) } }
         @if field.name == "arguments" {
@@ -120,6 +125,9 @@ pub(crate) async fn act(request: Request) -> Answer {
 
 fn link(request: &Request, action: &Action, done: &Done) -> String {
     let path = match (done.job, done.path) {
+        _ if done.operation.is_some() => {
+            done.operation.map(|id| format!("operations/{id}")).unwrap_or_default()
+        }
         (Some(job), path) => format!("{path}/{job}"),
         (None, "flows") => {
             let id = done.query.first().map(|(_, id)| id.as_str()).unwrap_or_default();

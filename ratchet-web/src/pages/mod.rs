@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod breakers;
+pub(crate) mod catalogue;
 pub(crate) mod confirm;
 pub(crate) mod doctor;
 pub(crate) mod enqueue;
@@ -17,6 +18,7 @@ pub(crate) mod job_text;
 pub(crate) mod jobs;
 pub(crate) mod lists;
 pub(crate) mod nodes;
+pub(crate) mod operations;
 pub(crate) mod overview;
 mod problems;
 pub(crate) mod queue;

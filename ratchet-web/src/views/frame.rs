@@ -34,12 +34,14 @@ const SECTIONS: [(&str, &[Section]); 3] = [
             ("breakers", "Breakers", 'b', false),
             ("schedules", "Schedules", 's', true),
             ("enqueue", "Enqueue", 'e', true),
+            ("operations", "Operations", 'm', false),
         ],
     ),
     (
         "System",
         &[
             ("nodes", "Nodes", 'n', false),
+            ("catalogue", "Catalogue", 'c', false),
             ("stats", "History", 'h', false),
             ("alerts", "Alerts", 'a', true),
             ("rejects", "Rejects", 'r', false),

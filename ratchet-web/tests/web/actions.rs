@@ -34,6 +34,18 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
     let page = ratchet_core::PageRequest { before: None, limit: 1000 };
     let jobs = shop.ratchet().jobs().list(&ratchet_core::Filter::any(), page).await.expect("lists");
     pages.extend(jobs.jobs.iter().map(|job| format!("/jobs/{}", job.id)));
+    let operations = shop.ratchet().operations();
+    for pauses in [false, true] {
+        let filter = ratchet_core::Filter::any().queue("none");
+        let preview = operations.preview(ratchet_core::BulkVerb::Retry, &filter).await;
+        let bulk = ratchet_core::Bulk::of(preview.expect("previews"));
+        let started = operations.start(bulk).await.expect("starts");
+        if pauses {
+            operations.pause(started.id).await.expect("pauses");
+        }
+        pages.push(format!("/operations/{}", started.id));
+    }
+    pages.push("/operations".to_owned());
     let mut found = String::new();
     for path in &pages {
         found += &site.get(path).await.body;
@@ -184,4 +196,48 @@ async fn a_page_says_only_what_an_action_has_done() {
     let (_shop, site) = site().await;
     let page = site.get("/jobs?done=%3Cb%3Eyou+won%3C%2Fb%3E&jobs=x").await;
     assert!(!page.body.contains("you won"));
+}
+
+#[tokio::test]
+async fn o_04_an_operation_is_started_only_as_it_was_previewed() {
+    let (shop, site) = site().await;
+    let ask = "/act/operations.start?filter=state%3Afailed&action=retry&canary=1&pace=10";
+    let page = site.get(ask).await;
+    assert_eq!(page.status, 200, "{}", page.body);
+    html::check(ask, &page.body);
+    assert!(page.body.contains("1 job first"), "{}", page.body);
+    let fields = html::tags(&page.body);
+    let value = |name: &str| {
+        let tag = fields.iter().find(|tag| tag.get("name") == Some(name));
+        tag.and_then(|tag| tag.get("value")).expect(name).to_owned()
+    };
+    let (cutoff, digest) = (value("cutoff"), value("digest"));
+    let mut form = vec![
+        ("filter", "queue:mail"),
+        ("action", "retry"),
+        ("canary", "1"),
+        ("cutoff", &cutoff),
+        ("digest", &digest),
+        ("reason", "the gateway is back"),
+    ];
+    let other = site.post("/act/operations.start", &form).await;
+    assert_eq!(other.status, 409, "{}", other.body);
+    assert!(shop.ratchet().operations().list(10).await.expect("lists").is_empty());
+    form[0].1 = "state:failed";
+    let done = site.post("/act/operations.start", &form).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+    let started = shop.ratchet().operations().list(10).await.expect("lists").remove(0);
+    let location = done.header(axum::http::header::LOCATION);
+    assert_eq!(location, format!("../operations/{}?done=operations.start", started.id));
+    assert_eq!(started.canary.map(|canary| canary.jobs), Some(1));
+    let reason = started.actor.and_then(|actor| actor.reason);
+    assert_eq!(reason.as_deref(), Some("the gateway is back"));
+    let id = started.id.to_string();
+    let shown = site.get(&format!("/operations/{id}")).await;
+    html::check("/operations/…", &shown.body);
+    for (verb, status) in [("pause", 303), ("resume", 303), ("abort", 303), ("resume", 409)] {
+        let path = format!("/act/operations.{verb}");
+        let reply = site.post(&path, &[("operation", &id)]).await;
+        assert_eq!(reply.status, status, "{verb}: {}", reply.body);
+    }
 }

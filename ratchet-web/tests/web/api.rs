@@ -105,10 +105,16 @@ async fn o_13_every_answer_conforms_to_the_document() {
     described.sort();
     offered.sort();
     assert_eq!(described, offered);
+    let operations = shop.ratchet().operations();
+    let any = ratchet_core::Filter::any();
+    let preview = operations.preview(ratchet_core::BulkVerb::Retry, &any).await;
+    let bulk = ratchet_core::Bulk::of(preview.expect("previews"));
+    let started = operations.start(bulk.pace(1)).await.expect("starts").id;
     for (path, methods) in paths {
         let Some(operation) = methods.get("get") else { continue };
         let query = match path.as_str() {
             "/api/v1/queue" => "?name=payments",
+            "/api/v1/catalogue/job" => "?name=shop.report",
             "/api/v1/breaker" => "?service=payment-gateway",
             "/api/v1/schedules/next" | "/api/v1/pipeline" => "?name=nightly",
             _ => "",
@@ -117,6 +123,7 @@ async fn o_13_every_answer_conforms_to_the_document() {
             for flow in [shop.workflow, shop.batch] {
                 let address =
                     path.replace("{job}", &job.to_string()).replace("{flow}", &flow.to_string());
+                let address = address.replace("{operation}", &started.to_string());
                 let reply = site.get(&format!("{address}{query}")).await;
                 assert_eq!(reply.status, 200, "{address}: {}", reply.body);
                 let schema =

@@ -3,6 +3,7 @@
 pub mod breaker;
 pub mod callbacks;
 pub mod cancel;
+pub mod catalogue;
 pub mod contain;
 pub mod context;
 pub mod crash;
@@ -16,6 +17,7 @@ pub mod limits;
 pub mod many;
 pub mod metrics;
 pub mod middleware;
+pub mod operations;
 pub mod ops;
 pub mod outage;
 pub mod outcomes;

@@ -1,0 +1,2 @@
+-- An operation.
+SELECT record FROM ratchet.operation WHERE id = $1

@@ -1,0 +1,2 @@
+-- An operation.
+SELECT record FROM ratchet_operation WHERE id = ?1

@@ -1,0 +1,2 @@
+-- Newest first.
+SELECT record FROM ratchet_operation ORDER BY id DESC LIMIT ?1

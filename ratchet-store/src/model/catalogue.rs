@@ -1,0 +1,138 @@
+//! The catalogue: what the programs of a cluster can run.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::JobSpec;
+
+/// A job that a program can run, as a starting worker records it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CatalogueEntry {
+    /// The name under which jobs are stored.
+    pub name: String,
+    /// Older names under which stored jobs are still run.
+    pub aliases: Vec<String>,
+    /// The version of the payload format.
+    pub version: u32,
+    /// The doc comment on the function; empty if there is none.
+    pub docs: String,
+    /// The stored arguments.
+    pub args: Vec<CatalogueArg>,
+    /// The delay between submission and the first run.
+    pub delay: Duration,
+    /// The cron expression of its schedule, if it has one.
+    pub schedule: Option<String>,
+    /// A job with the default options and without arguments: queue, priority, retries, timeout, service, tags and
+    /// callbacks. Keys that the job derives from its arguments are not part of it.
+    #[serde(with = "template")]
+    pub template: JobSpec,
+    /// The JSON shape of arguments and output; `None` if the program does not record it.
+    pub shape: Option<serde_json::Value>,
+}
+
+impl CatalogueEntry {
+    /// Creates an entry of a job with these default options. Its payload is ignored.
+    pub fn new(mut template: JobSpec) -> Self {
+        template.payload.clear();
+        Self {
+            name: template.name.clone(),
+            aliases: Vec::new(),
+            version: template.version,
+            docs: String::new(),
+            args: Vec::new(),
+            delay: Duration::ZERO,
+            schedule: None,
+            template,
+            shape: None,
+        }
+    }
+
+    /// Returns `true` if a job can be submitted or stored under this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// A stored argument of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CatalogueArg {
+    /// The name of the argument.
+    pub name: String,
+    /// Older names under which stored values are still read.
+    pub aliases: Vec<String>,
+    /// The type as it is written in the code.
+    pub ty: String,
+    /// The doc comment on the argument; empty if there is none.
+    pub docs: String,
+    /// Whether a job without this argument cannot be read. An argument with a default and one of a type `Option<…>` may
+    /// be absent.
+    pub required: bool,
+    /// Whether the value is secret, so that it is not displayed.
+    pub secret: bool,
+}
+
+impl CatalogueArg {
+    /// Creates an argument that must be present and is not secret.
+    pub fn new(name: impl Into<String>, ty: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            aliases: Vec::new(),
+            ty: ty.into(),
+            docs: String::new(),
+            required: true,
+            secret: false,
+        }
+    }
+}
+
+/// A stored entry of the catalogue. There is one per program, name, version and digest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CatalogueRecord {
+    /// The program that has the job.
+    pub program: String,
+    /// The version of the program that recorded the entry last.
+    pub binary_version: String,
+    /// The digest of the entry ([`rules::catalogue::digest`](crate::rules::catalogue::digest)).
+    pub digest: String,
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: CatalogueEntry,
+    /// When a worker recorded it first.
+    pub first_seen: Timestamp,
+    /// When a worker recorded it last.
+    pub last_seen: Timestamp,
+}
+
+impl CatalogueRecord {
+    /// Creates a record as it was stored.
+    pub fn stored(
+        program: String,
+        binary_version: String,
+        digest: String,
+        entry: CatalogueEntry,
+        first_seen: Timestamp,
+        last_seen: Timestamp,
+    ) -> Self {
+        Self { program, binary_version, digest, entry, first_seen, last_seen }
+    }
+}
+
+/// Serializes a template without its payload, which is always empty.
+mod template {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::model::JobSpec;
+
+    pub(super) fn serialize<S: Serializer>(spec: &JobSpec, to: S) -> Result<S::Ok, S::Error> {
+        spec.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<JobSpec, D::Error> {
+        JobSpec::deserialize(from)
+    }
+}
