@@ -14,6 +14,7 @@ pub use std::vec::Vec;
 
 pub use inventory::submit;
 
+pub use crate::contract::lock_test;
 pub use crate::failure::{
     AsDynError, ClassifiedError, ErrorClass, PermanentError, TransparentError, permanent,
 };
@@ -23,10 +24,11 @@ pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
     Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, KeyConflict, Keys,
-    ListOf, Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, arg,
-    arg_with, checked, declared_argument, declared_arguments, declared_output, default_value,
-    evaluate, find_error, hook, implemented, inject, injected, injection, input, input_all,
-    json_reader, json_writer, key_part, run, run_blocking, same_output, validated,
+    ListOf, Location, OutputProbe, OutputProbeFallback, Plain, Probe, ProbeFallback, ReturnShape,
+    RunFuture, State, StepAfter, TypeTrace, arg, arg_with, checked, declared_argument,
+    declared_arguments, declared_output, default_value, evaluate, find_error, hook, implemented,
+    inject, injected, injection, input, input_all, json_reader, json_writer, key_part, run,
+    run_blocking, same_output, validated,
 };
 pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
 
@@ -93,6 +95,17 @@ macro_rules! __fallible {
     }};
 }
 
+/// Expands to the trace of an output.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __output_trace {
+    ($output:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::OutputProbeFallback as _;
+        $crate::__private::OutputProbe::<$output>::TRACE
+    }};
+}
+
 /// Expands to `SendEmail::new`, which takes the arguments in the order of the function.
 #[doc(hidden)]
 #[macro_export]
@@ -110,4 +123,5 @@ macro_rules! __constructor {
 
 pub use crate::{
     __constructor as constructor, __fallible as fallible, __here as here, __job_name as job_name,
+    __output_trace as output_trace,
 };

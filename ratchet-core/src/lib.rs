@@ -5,6 +5,7 @@
 
 mod client;
 mod config;
+mod contract;
 mod decide;
 mod events;
 mod failure;
@@ -29,6 +30,7 @@ pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
     Setting,
 };
+pub use contract::{Described, LockFailure, LockMode, LockReport, check_lock, describe};
 pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{ClassifiedError, ErrorClass, Permanent, permanent};
@@ -42,8 +44,8 @@ pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State,
-    States, StepAfter, WithoutInputs,
+    JobArg, JobDef, KeyConflict, KeyPart, KeyTemplates, Keys, Location, NoOutput, Output,
+    RunFuture, State, States, StepAfter, TypeTrace, WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,

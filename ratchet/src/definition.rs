@@ -7,8 +7,8 @@ pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
     ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
     IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
-    Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration, Registry,
-    RegistryError, RunFuture, States,
+    KeyTemplates, Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration,
+    Registry, RegistryError, RunFuture, States, TypeTrace,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::explicit::{ExplicitOptions, Sets};
 use super::{
     AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
-    KeyConflict, RetryHook, checked,
+    KeyConflict, KeyTemplates, RetryHook, checked,
 };
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
@@ -44,6 +44,8 @@ pub struct JobDef {
     pub on_conflict: KeyConflict,
     /// How long an idempotency key is kept after its first use; `None` for permanently.
     pub idempotency_within: Option<Duration>,
+    /// The templates of the keys.
+    pub keys: KeyTemplates,
     /// Tags of every job of this kind.
     pub tags: &'static [&'static str],
     /// How many jobs with the same concurrency key can run at once in the cluster.
@@ -130,6 +132,7 @@ impl JobDef {
             retry_within: None,
             on_conflict: KeyConflict::Refuse,
             idempotency_within: None,
+            keys: KeyTemplates::NONE,
             tags: &[],
             concurrency_limit: None,
             panic: PanicPolicy::Retry,
@@ -260,6 +263,24 @@ impl JobDef {
     /// Panics if the duration is zero: at compile time, because definitions are constants.
     pub const fn idempotency_within(mut self, lifetime: Duration) -> Self {
         self.idempotency_within = Some(checked::idempotency_within(lifetime));
+        self
+    }
+
+    /// Sets the template of the business key. `Job::keys` builds the key.
+    pub const fn business_key(mut self, template: &'static str) -> Self {
+        self.keys.business = Some(template);
+        self
+    }
+
+    /// Sets the template of the idempotency key. `Job::keys` builds the key.
+    pub const fn idempotency_key(mut self, template: &'static str) -> Self {
+        self.keys.idempotency = Some(template);
+        self
+    }
+
+    /// Sets the template of the concurrency key. `Job::keys` builds the key.
+    pub const fn concurrency_key(mut self, template: &'static str) -> Self {
+        self.keys.concurrency = Some(template);
         self
     }
 

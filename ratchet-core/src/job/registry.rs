@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::JobContext;
 use super::{
     DecodeError, Decoder, EncodeError, Encoder, Handler, InjectError, Job, JobDef, Keys, RunFuture,
+    TypeTrace,
 };
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
@@ -17,6 +18,7 @@ pub struct Registration {
     decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
     submission: fn(&mut Decoder<'_>) -> Result<Submission, DecodeError>,
     encode_defaults: fn(&mut Encoder),
+    output: TypeTrace,
     body: Body,
 }
 
@@ -56,6 +58,7 @@ impl Registration {
             decode: decode::<J>,
             submission: submission::<J>,
             encode_defaults: J::encode_defaults,
+            output: J::OUTPUT,
             body: Body::Inline,
         }
     }
@@ -98,6 +101,11 @@ impl Registration {
         let submission = (self.submission)(&mut decoder)?;
         ignored(decoder.left());
         Ok(submission)
+    }
+
+    /// Returns how the JSON shape of the output is traced.
+    pub const fn output(&self) -> TypeTrace {
+        self.output
     }
 
     /// Writes the default values of the arguments.

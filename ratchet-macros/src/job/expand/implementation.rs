@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Index, PathArguments, ReturnType};
+use syn::{Index, PathArguments, ReturnType, Type};
 
 use super::super::model::{Arg, From, JobModel, Owner, Param};
 use super::{composition, definition};
@@ -16,6 +16,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let args = args(job);
     let definition = definition::definition(job);
+    let output = output(job);
     let encode = encode(job);
     let encode_defaults = encode_defaults(job);
     let decode = decode(job);
@@ -38,6 +39,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
             type Output = __ratchet::Output<#returns, __FALLIBLE>;
             #args
             const DEF: __ratchet::JobDef = #definition;
+            #output
             #encode
             #encode_defaults
             #decode
@@ -51,6 +53,16 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         #input_refs
         #declaration
     }
+}
+
+/// Generates the trace of the output, unless the job returns nothing.
+fn output(job: &JobModel) -> Option<TokenStream> {
+    let nothing = matches!(&job.returns, Type::Tuple(tuple) if tuple.elems.is_empty());
+    (!nothing).then(|| {
+        quote!(
+            const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
+        )
+    })
 }
 
 /// Generates the registry entry of a job without a body, and a check of its output, which `run` makes otherwise.
