@@ -8,6 +8,8 @@ mod flaky;
 mod hostile;
 mod script;
 mod suite;
+#[doc(hidden)]
+pub mod unregistered;
 
 #[doc(hidden)]
 pub use fixture::EngineFixture;
