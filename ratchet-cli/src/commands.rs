@@ -2,6 +2,7 @@
 
 mod audit;
 mod breakers;
+pub(crate) mod codegen;
 mod doctor;
 mod failures;
 mod flows;
@@ -95,7 +96,10 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         #[cfg(feature = "web")]
         Command::Token(_) => Ok(()),
         // These need no store and have run before.
-        Command::Migrate(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
+        Command::Migrate(_)
+        | Command::Codegen(_)
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(()),
     }
 }
 

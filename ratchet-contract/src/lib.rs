@@ -2,6 +2,7 @@
 //!
 //! [`Shapes`] traces the shape of a type through serde. Applications use this crate through `ratchet`.
 
+mod codegen;
 mod compare;
 mod job;
 mod lock;
@@ -10,6 +11,7 @@ mod review;
 mod shape;
 mod trace;
 
+pub use codegen::Codegen;
 pub use compare::{Change, Mismatch};
 pub use job::{Argument, Contract, JobContract};
 pub use lock::LockError;

@@ -73,13 +73,13 @@ pub struct Integer {
 }
 
 impl Integer {
-    /// Returns the lowest number, or `None` if it is below the range of `i128`.
-    pub fn min(self) -> i128 {
+    /// Returns the lowest number.
+    pub fn lowest(self) -> i128 {
         if self.signed { i128::MIN >> (128 - u32::from(self.bits)) } else { 0 }
     }
 
     /// Returns the highest number. That of `u128` is reported as the highest `i128`.
-    pub fn max(self) -> i128 {
+    pub fn highest(self) -> i128 {
         let bits = u32::from(self.bits) - u32::from(self.signed);
         if bits >= 127 { i128::MAX } else { (1 << bits) - 1 }
     }

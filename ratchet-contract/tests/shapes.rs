@@ -1,5 +1,6 @@
 //! The shapes of types, traced through serde. `UPDATE_EXPECT=1` rewrites them.
 // spec: U-03
+#![allow(clippy::needless_raw_string_hashes)] // written by `expect_test`
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
