@@ -4,7 +4,7 @@ pub use core::convert::Into;
 pub use core::default::Default;
 pub use core::fmt;
 pub use core::option::Option;
-pub use core::primitive::{bool, str};
+pub use core::primitive::{bool, str, u32};
 pub use core::result::Result;
 pub use core::time::Duration;
 pub use core::{format_args, matches};
@@ -28,7 +28,7 @@ pub use crate::job::{
     RunFuture, State, StepAfter, TypeTrace, arg, arg_with, checked, declared_argument,
     declared_arguments, declared_output, default_value, evaluate, find_error, hook, implemented,
     inject, injected, injection, input, input_all, json_reader, json_writer, key_part, run,
-    run_blocking, same_output, validated,
+    run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
 
@@ -36,6 +36,9 @@ pub mod options;
 
 /// The return type of `Job::decode`.
 pub type Decoded<J> = Result<J, DecodeError>;
+
+/// The return type of `Job::upgrade`.
+pub type Upgraded<J> = Option<Result<J, DecodeError>>;
 
 /// The success type of a function that returns `R`.
 pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;

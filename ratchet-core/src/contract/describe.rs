@@ -52,6 +52,7 @@ fn describe_job(job: &Registration, warnings: &mut Vec<String>) -> JobContract {
     contract.types = shapes.into_types();
     contract.aliases = def.aliases.iter().map(ToString::to_string).collect();
     contract.version = def.version;
+    contract.upgrades_from = def.upgrades_from;
     contract.strict = def.strict;
     contract.docs = def.docs.to_owned();
     let keys = [
@@ -107,7 +108,7 @@ fn find_required(job: &Registration, contract: &mut JobContract, samples: &[Opti
                 payload.insert(argument.name.clone(), sample.clone());
             }
         }
-        match decode(job, &Value::Object(payload)) {
+        match decode(job, job.def.version, &Value::Object(payload)) {
             Err(DecodeError::Missing { argument }) if argument == name => {
                 contract.arguments[index].required = true;
             }
@@ -132,13 +133,14 @@ fn example(
         }
     }
     let payload = Value::Object(payload);
-    decode(job, &payload).ok().map(|()| payload)
+    decode(job, job.def.version, &payload).ok().map(|()| payload)
 }
 
 /// Decodes a payload. Arguments that `validate` refuses can be read.
-pub(super) fn decode(job: &Registration, payload: &Value) -> Result<(), DecodeError> {
+pub(super) fn decode(job: &Registration, version: u32, payload: &Value) -> Result<(), DecodeError> {
     let json = payload.to_string();
-    let prepared = catch_unwind(AssertUnwindSafe(|| job.prepare(json.as_bytes()).map(drop)));
+    let prepared =
+        catch_unwind(AssertUnwindSafe(|| job.prepare_version(version, json.as_bytes()).map(drop)));
     match prepared {
         Ok(Err(PrepareError::Decode(error))) => Err(error),
         Ok(Ok(()) | Err(PrepareError::Refused(_))) => Ok(()),

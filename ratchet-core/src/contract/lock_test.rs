@@ -170,7 +170,7 @@ fn unreadable_payloads(locked: &Contract, jobs: &[Registration], review: &Review
         }
         let Some(job) = find(jobs, name) else { continue };
         for (version, payload) in old.payloads.range(..=job.def.version) {
-            if let Err(error) = decode(job, payload) {
+            if let Err(error) = decode(job, *version, payload) {
                 problems.push(Problem::unreadable(name, *version, payload, &error.to_string()));
             }
         }
@@ -188,7 +188,7 @@ fn with_older_payloads(
         let Some(job) = find(jobs, name) else { continue };
         let Some(new) = contract.jobs.get_mut(job.def.name) else { continue };
         for (version, payload) in old.payloads.range(..=job.def.version) {
-            if decode(job, payload).is_ok() {
+            if decode(job, *version, payload).is_ok() {
                 new.payloads.insert(*version, payload.clone());
             }
         }

@@ -22,6 +22,8 @@ pub struct JobDef {
     pub aliases: &'static [&'static str],
     /// The version of the payload format.
     pub version: u32,
+    /// The oldest version that an upgrade function reads; `None` without upgrade functions.
+    pub upgrades_from: Option<u32>,
     /// The default queue; can be overridden at submission.
     pub queue: &'static str,
     /// The default priority; can be overridden at submission.
@@ -121,6 +123,7 @@ impl JobDef {
             name: checked::name(name),
             aliases: &[],
             version: 1,
+            upgrades_from: None,
             queue: Self::DEFAULT_QUEUE,
             priority: Priority::Normal,
             max_retries: Self::DEFAULT_MAX_RETRIES,
@@ -170,6 +173,12 @@ impl JobDef {
     /// Panics if the version is zero.
     pub const fn version(mut self, version: u32) -> Self {
         self.version = checked::version(version);
+        self
+    }
+
+    /// Sets the oldest version that `Job::upgrade` reads.
+    pub const fn upgrades_from(mut self, oldest: u32) -> Self {
+        self.upgrades_from = Some(oldest);
         self
     }
 

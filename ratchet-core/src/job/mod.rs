@@ -28,6 +28,7 @@ mod schedule;
 mod state;
 mod stop_signal;
 mod type_trace;
+mod upgrade;
 mod validate;
 
 pub use arg::{
@@ -71,6 +72,7 @@ pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
 pub use type_trace::{OutputProbe, OutputProbeFallback, TypeTrace};
+pub use upgrade::{MayRefuse, Upgrade, Upgrades, too_old, upgraded};
 pub use validate::{Validate, validated};
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
@@ -110,6 +112,11 @@ pub trait Job: Sized + 'static {
 
     /// Reads the arguments.
     fn decode(args: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// Reads the arguments of an older version, if it has an upgrade function (`#[job(upgrade(1 => from_v1))]`).
+    fn upgrade(_version: u32, _args: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>> {
+        None
+    }
 
     /// Returns the keys of this invocation, built from the templates on `#[job]`.
     fn keys(&self) -> Keys {

@@ -15,7 +15,7 @@ use super::{
 pub struct Registration {
     /// The static definition of the job.
     pub def: JobDef,
-    decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
+    decode: fn(u32, &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
     submission: fn(&mut Decoder<'_>) -> Result<Submission, DecodeError>,
     encode_defaults: fn(&mut Encoder),
     output: TypeTrace,
@@ -113,19 +113,29 @@ impl Registration {
         self.encode_defaults
     }
 
-    /// Decodes and validates a stored payload.
+    /// Decodes and validates a stored payload of the present version.
     pub fn prepare(&self, payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
-        self.prepare_with(payload, |_| {})
+        self.prepare_version(self.def.version, payload)
     }
 
-    /// Like [`Self::prepare`]. Calls `ignored` with the stored fields that no argument takes.
+    /// Decodes and validates a stored payload. Upgrades it if its version is older.
+    pub fn prepare_version(
+        &self,
+        version: u32,
+        payload: &[u8],
+    ) -> Result<Box<dyn Prepared>, PrepareError> {
+        self.prepare_with(version, payload, |_| {})
+    }
+
+    /// Like [`Self::prepare_version`]. Calls `ignored` with the stored fields that no argument takes.
     pub(crate) fn prepare_with(
         &self,
+        version: u32,
         payload: &[u8],
         ignored: impl FnOnce(Vec<String>),
     ) -> Result<Box<dyn Prepared>, PrepareError> {
         let mut decoder = Decoder::new(payload)?;
-        let prepared = (self.decode)(&mut decoder)?;
+        let prepared = (self.decode)(version, &mut decoder)?;
         let mut left = decoder.left();
         if !left.is_empty() {
             if self.def.strict {
@@ -174,8 +184,8 @@ impl<J: Job> Prepared for Invocation<J> {
 }
 
 /// Compiled once per job, so it contains only code that depends on the job's type.
-fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
-    match J::decode(args) {
+fn decode<J: Job>(version: u32, args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
+    match J::upgrade(version, args).unwrap_or_else(|| J::decode(args)) {
         Ok(job) => Ok(Box::new(Invocation(job))),
         Err(error) => Err(error),
     }
@@ -194,8 +204,11 @@ impl<H: Handler> Prepared for Implemented<H> {
     }
 }
 
-fn decode_for<H: Handler>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
-    match H::Job::decode(args) {
+fn decode_for<H: Handler>(
+    version: u32,
+    args: &mut Decoder<'_>,
+) -> Result<Box<dyn Prepared>, DecodeError> {
+    match H::Job::upgrade(version, args).unwrap_or_else(|| H::Job::decode(args)) {
         Ok(job) => Ok(Box::new(Implemented::<H>(job))),
         Err(error) => Err(error),
     }

@@ -8,7 +8,7 @@ use syn::Path;
 use syn::spanned::Spanned;
 
 use super::super::model::{Arg, Default, From, Injected, JobModel, Param, Source};
-use super::super::types;
+use super::super::{types, upgrades};
 use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
@@ -118,6 +118,10 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
         calls.push(quote!(.aliases(&[#(#aliases),*])));
     }
     calls.extend(options.version.as_ref().map(|version| call("version", version)));
+    if let (false, Some(oldest)) = (options.upgrade.0.is_empty(), upgrades::oldest(job)) {
+        let oldest = Literal::u32_unsuffixed(oldest);
+        calls.push(quote!(.upgrades_from(#oldest)));
+    }
     calls.extend(options.queue.as_ref().map(|queue| call("queue", queue)));
     calls.extend(options.priority.as_ref().map(|level| word("priority", "Priority", level)));
     calls.extend(options.max_retries.as_ref().map(|retries| call("max_retries", retries)));
