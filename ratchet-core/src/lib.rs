@@ -49,10 +49,10 @@ pub use job::{
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    MayRefuse, Plain, ReturnsDeclared, Upgrade, Upgrades, Validate, ViaBox, ViaError, ViaJobError,
-    arg, checked, declared_argument, declared_arguments, declared_output, default_value, evaluate,
-    find_error, implemented, injected, input, input_all, key_part, run, run_blocking, same_output,
-    too_old, upgraded, validated,
+    MayRefuse, OldArguments, Plain, ReturnsDeclared, Upgrade, Upgrades, Validate, ViaBox, ViaError,
+    ViaJobError, arg, checked, declared_argument, declared_arguments, declared_output,
+    default_value, evaluate, find_error, implemented, injected, input, input_all, key_part, run,
+    run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{

@@ -72,7 +72,7 @@ pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
 pub use type_trace::{OutputProbe, OutputProbeFallback, TypeTrace};
-pub use upgrade::{MayRefuse, Upgrade, Upgrades, too_old, upgraded};
+pub use upgrade::{MayRefuse, OldArguments, Upgrade, Upgrades, too_old, upgraded};
 pub use validate::{Validate, validated};
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.

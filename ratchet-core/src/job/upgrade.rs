@@ -42,18 +42,37 @@ impl<O, J, E: fmt::Display, F: FnOnce(O) -> Result<J, E>> Upgrade<O, J, MayRefus
     }
 }
 
-/// Reads the arguments of an older version and upgrades them. Only this function requires [`Upgrade`].
+/// The arguments of an older version: any type that serde can deserialize.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of an older version",
+    label = "takes a type that cannot be read back",
+    note = "add `#[derive(serde::Deserialize)]` to it"
+)]
+pub trait OldArguments: Sized {
+    #[doc(hidden)]
+    fn read(json: &[u8]) -> Result<Self, serde_json::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> OldArguments for T {
+    fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(json)
+    }
+}
+
+/// Reads the arguments of an older version and upgrades them. Only this function requires [`Upgrade`] and
+/// [`OldArguments`].
 pub fn upgraded<O, J, M, F>(
     upgrade: F,
     version: u32,
     args: &mut Decoder<'_>,
 ) -> Option<Result<J, DecodeError>>
 where
-    O: DeserializeOwned,
+    O: OldArguments,
     F: Upgrade<O, J, M>,
 {
     let refused = |why: String| DecodeError::Upgrade { version, why };
-    let old = match serde_json::from_slice::<O>(args.take_all()) {
+    let old = match O::read(args.take_all()) {
         Ok(old) => old,
         Err(error) => return Some(Err(refused(error.to_string()))),
     };

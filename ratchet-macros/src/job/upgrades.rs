@@ -54,15 +54,17 @@ pub(super) fn check(job: &JobModel, errors: &mut Errors) {
         .take(1000)
         .filter(|version| !upgrades.iter().any(|upgrade| upgrade.version == *version))
         .collect();
-    if let Some(first) = missing.first() {
-        errors.push(
-            key,
-            format_args!(
-                "version {first} has no upgrade function; add `{first} => …`, or write `oldest = {}` if no job of it is left",
-                first + 1
-            ),
-        );
-    }
+    let Some(first) = missing.first() else { return };
+    // The list can be shortened only at its beginning.
+    let shorter = if *first == oldest && first + 1 < current {
+        format!(", or write `oldest = {}` if no job of it is left", first + 1)
+    } else {
+        String::new()
+    };
+    errors.push(
+        key,
+        format_args!("version {first} has no upgrade function; add `{first} => …`{shorter}"),
+    );
 }
 
 /// Returns the oldest version that is upgraded.
