@@ -201,6 +201,7 @@ fn with_older_payloads(
 /// # Panics
 ///
 /// Panics if a change would strand queued jobs: it is the body of a test.
+#[allow(clippy::print_stdout)] // the output of a test
 pub fn lock_test(folder: &str) {
     let mode = std::env::var("RATCHET_LOCK").unwrap_or_default();
     match run(&Path::new(folder).join("ratchet.lock"), &mode) {

@@ -15,12 +15,15 @@ use super::{
 pub struct Registration {
     /// The static definition of the job.
     pub def: JobDef,
-    decode: fn(u32, &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
+    decode: Decode,
     submission: fn(&mut Decoder<'_>) -> Result<Submission, DecodeError>,
     encode_defaults: fn(&mut Encoder),
     output: TypeTrace,
     body: Body,
 }
+
+/// Decodes the arguments of a version.
+type Decode = fn(u32, &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>;
 
 /// An invocation that was read from JSON, as it is submitted.
 #[derive(Debug)]

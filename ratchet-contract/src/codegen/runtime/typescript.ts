@@ -57,7 +57,7 @@ export class Client {
   /** Enqueues a job and returns its id. */
   async enqueue<Args, Output>(
     job: JobType<Args, Output>,
-    args: Args,
+    args: NoInfer<Args>,
     options: EnqueueOptions = {},
   ): Promise<string> {
     const body = encode({
@@ -104,7 +104,7 @@ export interface Queryable {
 export async function enqueueIn<Args, Output>(
   client: Queryable,
   job: JobType<Args, Output>,
-  args: Args,
+  args: NoInfer<Args>,
   options: EnqueueOptions = {},
 ): Promise<string> {
   const { rows } = await client.query(
