@@ -71,14 +71,14 @@ impl Lock {
         Self { _folder: folder, path }
     }
 
-    fn of(job: Registration) -> Self {
+    fn of(job: &Registration) -> Self {
         let lock = Self::new();
         assert!(lock.check(job, LockMode::Update).expect("writes").written);
         lock
     }
 
-    fn check(&self, job: Registration, mode: LockMode) -> Result<LockReport, LockFailure> {
-        check_lock(&self.path, &[job], mode)
+    fn check(&self, job: &Registration, mode: LockMode) -> Result<LockReport, LockFailure> {
+        check_lock(&self.path, &[*job], mode)
     }
 
     fn text(&self) -> String {
@@ -88,7 +88,7 @@ impl Lock {
 
 #[test]
 fn u_03_a_missing_file_says_how_to_write_it() {
-    let failure = Lock::new().check(old::Mail::JOB, LockMode::Compatible).expect_err("no file");
+    let failure = Lock::new().check(&old::Mail::JOB, LockMode::Compatible).expect_err("no file");
     assert!(failure.to_string().contains("RATCHET_LOCK=update cargo test"), "{failure}");
     let failure = check_lock(&Lock::new().path, &[], LockMode::Update).expect_err("no jobs");
     assert!(failure.to_string().contains("lock_test!(my_app)"), "{failure}");
@@ -96,10 +96,10 @@ fn u_03_a_missing_file_says_how_to_write_it() {
 
 #[test]
 fn u_03_what_has_not_changed_passes_in_every_mode() {
-    let lock = Lock::of(old::Mail::JOB);
+    let lock = Lock::of(&old::Mail::JOB);
     let text = lock.text();
     for mode in [LockMode::Compatible, LockMode::Check, LockMode::Update, LockMode::Accept] {
-        let report = lock.check(old::Mail::JOB, mode).expect("passes");
+        let report = lock.check(&old::Mail::JOB, mode).expect("passes");
         assert!(!report.written && !report.outdated, "{mode:?}: {report:?}");
     }
     assert_eq!(lock.text(), text);
@@ -108,10 +108,10 @@ fn u_03_what_has_not_changed_passes_in_every_mode() {
 
 #[test]
 fn u_03_a_renamed_argument_is_refused_with_the_smallest_difference_and_the_remedy() {
-    let lock = Lock::of(old::Mail::JOB);
+    let lock = Lock::of(&old::Mail::JOB);
     let text = lock.text();
     for mode in [LockMode::Compatible, LockMode::Check, LockMode::Update] {
-        let failure = lock.check(renamed::Mail::JOB, mode).expect_err("strands");
+        let failure = lock.check(&renamed::Mail::JOB, mode).expect_err("strands");
         assert_eq!(lock.text(), text, "{mode:?} writes nothing");
         let expected = "\
 1 change of the code would strand queued jobs:
@@ -125,29 +125,29 @@ job `shop.mail`
 `RATCHET_LOCK=accept cargo test` accepts this, if no such job is queued anywhere";
         assert_eq!(failure.to_string(), expected);
     }
-    assert!(lock.check(renamed::Mail::JOB, LockMode::Accept).expect("is accepted").written);
-    lock.check(renamed::Mail::JOB, LockMode::Check).expect("is the present code");
+    assert!(lock.check(&renamed::Mail::JOB, LockMode::Accept).expect("is accepted").written);
+    lock.check(&renamed::Mail::JOB, LockMode::Check).expect("is the present code");
 }
 
 #[test]
 fn u_03_a_compatible_change_passes_and_offers_the_update() {
-    let lock = Lock::of(old::Mail::JOB);
+    let lock = Lock::of(&old::Mail::JOB);
     let golden = lock.text();
     let golden = golden.lines().find(|line| line.contains("payload 1")).expect("an example");
-    let report = lock.check(extended::Mail::JOB, LockMode::Compatible).expect("passes");
+    let report = lock.check(&extended::Mail::JOB, LockMode::Compatible).expect("passes");
     assert!(report.outdated && !report.written, "{report:?}");
-    let failure = lock.check(extended::Mail::JOB, LockMode::Check).expect_err("out of date");
+    let failure = lock.check(&extended::Mail::JOB, LockMode::Check).expect_err("out of date");
     assert!(matches!(failure, LockFailure::Outdated(_)), "{failure}");
-    assert!(lock.check(extended::Mail::JOB, LockMode::Update).expect("updates").written);
+    assert!(lock.check(&extended::Mail::JOB, LockMode::Update).expect("updates").written);
     assert!(lock.text().contains("  arg copies?: u32\n    default 0\n"), "{}", lock.text());
     assert!(lock.text().contains(golden), "what is queued stays an example: {}", lock.text());
-    lock.check(extended::Mail::JOB, LockMode::Check).expect("is the present code");
+    lock.check(&extended::Mail::JOB, LockMode::Check).expect("is the present code");
 }
 
 #[test]
 fn u_03_the_examples_are_decoded_by_the_present_code() {
-    let lock = Lock::of(old::Mail::JOB);
-    let failure = lock.check(stricter::Mail::JOB, LockMode::Compatible).expect_err("strands");
+    let lock = Lock::of(&old::Mail::JOB);
+    let failure = lock.check(&stricter::Mail::JOB, LockMode::Compatible).expect_err("strands");
     let text = failure.to_string();
     assert!(text.contains(r#"- payload 1 {"cc":"","to":""}"#), "{text}");
     assert!(text.contains("must be `a`"), "{text}");
@@ -155,15 +155,15 @@ fn u_03_the_examples_are_decoded_by_the_present_code() {
 
 #[test]
 fn u_03_a_broken_file_names_its_line() {
-    let lock = Lock::of(old::Mail::JOB);
+    let lock = Lock::of(&old::Mail::JOB);
     let broken = lock.text().replace("arg to: string", "arg to: strin");
     fs::write(&lock.path, &broken).expect("writes");
-    let failure = lock.check(old::Mail::JOB, LockMode::Compatible).expect_err("is broken");
+    let failure = lock.check(&old::Mail::JOB, LockMode::Compatible).expect_err("is broken");
     let line = 1 + broken.lines().position(|line| line.ends_with("strin")).expect("a line");
     assert!(failure.to_string().contains(&format!("line {line} of the lock file")), "{failure}");
     assert!(failure.to_string().contains("expected a shape in `to: strin`"), "{failure}");
-    lock.check(old::Mail::JOB, LockMode::Accept).expect("writes it again");
-    lock.check(old::Mail::JOB, LockMode::Check).expect("is the present code");
+    lock.check(&old::Mail::JOB, LockMode::Accept).expect("writes it again");
+    lock.check(&old::Mail::JOB, LockMode::Check).expect("is the present code");
 }
 
 #[test]

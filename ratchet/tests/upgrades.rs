@@ -1,4 +1,5 @@
 //! Typed upgrade functions for the payloads of older versions.
+#![allow(clippy::needless_pass_by_value)] // an upgrade function owns the old arguments
 
 use std::sync::{Arc, Mutex};
 
@@ -70,7 +71,7 @@ mod short {
     }
 }
 
-fn refusal(job: Registration, version: u32, payload: &str) -> String {
+fn refusal(job: &Registration, version: u32, payload: &str) -> String {
     let refused = job.prepare_version(version, payload.as_bytes()).err();
     refused.map_or_else(|| "accepted".to_owned(), |error| error.to_string())
 }
@@ -119,19 +120,19 @@ async fn u_05_rows_of_every_version_run_with_the_present_arguments() {
 
 #[test]
 fn u_05_what_an_upgrade_cannot_read_names_the_version() {
-    let message = refusal(Charge::JOB, 2, r#"{"order": 1}"#);
+    let message = refusal(&Charge::JOB, 2, r#"{"order": 1}"#);
     assert!(
         message.starts_with("cannot upgrade the arguments of version 2: missing field `cents`"),
         "{message}"
     );
-    let message = refusal(short::Charge::JOB, 1, r#"{"order": 1, "amount": "2"}"#);
+    let message = refusal(&short::Charge::JOB, 1, r#"{"order": 1, "amount": "2"}"#);
     assert!(
         message.starts_with("the arguments have version 1, and the oldest that is upgraded is 2"),
         "{message}"
     );
-    assert_eq!(refusal(short::Charge::JOB, 2, r#"{"order": 1, "cents": 2}"#), "accepted");
-    assert_eq!(refusal(Charge::JOB, 3, r#"{"order": "1", "cents": 2}"#), "accepted");
-    let message = refusal(Charge::JOB, 3, r#"{"order": 1, "cents": 2}"#);
+    assert_eq!(refusal(&short::Charge::JOB, 2, r#"{"order": 1, "cents": 2}"#), "accepted");
+    assert_eq!(refusal(&Charge::JOB, 3, r#"{"order": "1", "cents": 2}"#), "accepted");
+    let message = refusal(&Charge::JOB, 3, r#"{"order": 1, "cents": 2}"#);
     assert!(message.starts_with("cannot decode argument `order`"), "{message}");
 }
 

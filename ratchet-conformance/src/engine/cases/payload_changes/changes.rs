@@ -127,12 +127,12 @@ pub(super) fn changes() -> Vec<Change> {
             => (name = "change-18") (#[job(secret)] a: u32) [a]
         ),
         change!(
-            "`u32` → `u64`", "change-19" {"a": 4000000000u32},
+            "`u32` → `u64`", "change-19" {"a": 4_000_000_000_u32},
             (name = "change-19") (a: u32) [a]
             => (name = "change-19") (a: u64) [a]
         ),
         change!(
-            "`u64` → `u32`", "change-20" {"a": 5000000000u64},
+            "`u64` → `u32`", "change-20" {"a": 5_000_000_000_u64},
             (name = "change-20") (a: u64) [a]
             => (name = "change-20") (a: u32) [a]
         ),
