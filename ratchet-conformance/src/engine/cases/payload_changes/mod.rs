@@ -154,7 +154,7 @@ const HEAD: &str = "\
 # Changes of payloads
 
 What a change of a job does to jobs that are queued when it is deployed. The table is written by running each change on
-a store: the row is enqueued by the old code and run by the new code, without retries. Memory, SQLite and PostgreSQL give
+a store: the row is enqueued by the old code and run by the new code, without retries. Memory, SQLite and PostgreSQL must give
 the same table (`ratchet-conformance/src/engine/cases/payload_changes`).
 
 | change | compatible | the lock test | the queued row |
