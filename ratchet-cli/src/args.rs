@@ -142,6 +142,8 @@ pub(crate) enum Command {
     Migrate(Migrate),
     /// Runs a worker. Only programs with jobs of their own have this command
     Work(Work),
+    /// Writes code from a lock file, for callers that are not Rust
+    Codegen(CodegenArgs),
     /// Prints a completion script for a shell
     Completions {
         /// The shell
@@ -152,6 +154,36 @@ pub(crate) enum Command {
         /// The folder, which must exist
         folder: PathBuf,
     },
+}
+
+/// What to generate, and from where.
+#[derive(Debug, Args)]
+pub(crate) struct CodegenArgs {
+    /// What to generate
+    pub(crate) target: CodegenTarget,
+    /// The lock file
+    #[arg(long, value_name = "FILE", default_value = "ratchet.lock")]
+    pub(crate) lock: PathBuf,
+    /// The file to write; without it, prints the code
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Writes nothing, and exits with 1 if the file is out of date
+    #[arg(long, requires = "out")]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum CodegenTarget {
+    /// A JSON Schema (2020-12) of the arguments and outputs
+    JsonSchema,
+    /// A client for TypeScript: over HTTP, and in a transaction of `pg`
+    Typescript,
+    /// A client for Python: over HTTP with `httpx`, and in a transaction of `psycopg`
+    Python,
+    /// A function per job for PostgreSQL
+    Sql,
+    /// A reference page in Markdown
+    Docs,
 }
 
 /// Which jobs, and how many.

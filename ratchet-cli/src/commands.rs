@@ -3,6 +3,7 @@
 mod audit;
 mod breakers;
 mod catalogue;
+pub(crate) mod codegen;
 mod doctor;
 mod failures;
 mod flows;
@@ -99,7 +100,10 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         #[cfg(feature = "web")]
         Command::Token(_) => Ok(()),
         // These need no store and have run before.
-        Command::Migrate(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
+        Command::Migrate(_)
+        | Command::Codegen(_)
+        | Command::Completions { .. }
+        | Command::Man { .. } => Ok(()),
     }
 }
 

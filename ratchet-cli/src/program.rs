@@ -105,6 +105,7 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
                 clap_complete::generate(*shell, &mut command, "ratchet", &mut io::stdout());
                 return Ok(());
             }
+            Command::Codegen(args) => return commands::codegen::run(args),
             Command::Man { folder } => {
                 return Ok(clap_mangen::generate_to(Cli::command(), folder)?);
             }

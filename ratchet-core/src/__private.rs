@@ -4,7 +4,7 @@ pub use core::convert::Into;
 pub use core::default::Default;
 pub use core::fmt;
 pub use core::option::Option;
-pub use core::primitive::{bool, str};
+pub use core::primitive::{bool, str, u32};
 pub use core::result::Result;
 pub use core::time::Duration;
 pub use core::{format_args, matches};
@@ -14,6 +14,7 @@ pub use std::vec::Vec;
 
 pub use inventory::submit;
 
+pub use crate::contract::lock_test;
 pub use crate::failure::{
     AsDynError, ClassifiedError, ErrorClass, PermanentError, TransparentError, permanent,
 };
@@ -23,10 +24,11 @@ pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
     Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, KeyConflict, Keys,
-    ListOf, Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, arg,
-    arg_with, checked, declared_argument, declared_arguments, declared_output, default_value,
-    evaluate, find_error, hook, implemented, inject, injected, injection, input, input_all,
-    json_reader, json_writer, key_part, run, run_blocking, same_output, validated,
+    ListOf, Location, OutputProbe, OutputProbeFallback, Plain, Probe, ProbeFallback, ReturnShape,
+    RunFuture, State, StepAfter, TypeTrace, arg, arg_with, checked, declared_argument,
+    declared_arguments, declared_output, default_value, evaluate, find_error, hook, implemented,
+    inject, injected, injection, input, input_all, json_reader, json_writer, key_part, run,
+    run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
 
@@ -34,6 +36,9 @@ pub mod options;
 
 /// The return type of `Job::decode`.
 pub type Decoded<J> = Result<J, DecodeError>;
+
+/// The return type of `Job::upgrade`.
+pub type Upgraded<J> = Option<Result<J, DecodeError>>;
 
 /// The success type of a function that returns `R`.
 pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;
@@ -93,6 +98,17 @@ macro_rules! __fallible {
     }};
 }
 
+/// Expands to the trace of an output.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __output_trace {
+    ($output:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::OutputProbeFallback as _;
+        $crate::__private::OutputProbe::<$output>::TRACE
+    }};
+}
+
 /// Expands to `SendEmail::new`, which takes the arguments in the order of the function.
 #[doc(hidden)]
 #[macro_export]
@@ -110,4 +126,5 @@ macro_rules! __constructor {
 
 pub use crate::{
     __constructor as constructor, __fallible as fallible, __here as here, __job_name as job_name,
+    __output_trace as output_trace,
 };

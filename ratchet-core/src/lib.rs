@@ -5,6 +5,7 @@
 
 mod client;
 mod config;
+mod contract;
 mod decide;
 mod events;
 mod failure;
@@ -30,6 +31,7 @@ pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
     Setting,
 };
+pub use contract::{Described, LockFailure, LockMode, LockReport, check_lock, describe};
 pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{ClassifiedError, ErrorClass, Permanent, permanent};
@@ -43,14 +45,15 @@ pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State,
-    States, StepAfter, WithoutInputs,
+    JobArg, JobDef, KeyConflict, KeyPart, KeyTemplates, Keys, Location, NoOutput, Output,
+    RunFuture, State, States, StepAfter, TypeTrace, WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    Plain, ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked,
-    declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
-    implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
+    MayRefuse, OldArguments, Plain, ReturnsDeclared, Upgrade, Upgrades, Validate, ViaBox, ViaError,
+    ViaJobError, arg, checked, declared_argument, declared_arguments, declared_output,
+    default_value, evaluate, find_error, implemented, injected, input, input_all, key_part, run,
+    run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{

@@ -7,18 +7,19 @@ pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
     ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
     IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
-    Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration, Registry,
-    RegistryError, RunFuture, States,
+    KeyTemplates, Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration,
+    Registry, RegistryError, RunFuture, States, TypeTrace,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
 
 /// Functions that generated code calls, and the bounds that they put on the types of a job. Compiler errors name them.
 pub use ratchet_core::{
     CallbackJob, ChainError, ClassifiedError, ConditionInput, Declared, DeclaredAs, DefaultArg,
-    ErrorClass, Fallible, JobReturn, Permanent, Plain, ReturnsDeclared, Validate, ViaBox, ViaError,
-    ViaJobError, arg, checked, declared_argument, declared_arguments, declared_output,
-    default_value, evaluate, find_error, implemented, injected, input, input_all, key_part,
-    permanent, run, run_blocking, same_output, validated,
+    ErrorClass, Fallible, JobReturn, MayRefuse, OldArguments, Permanent, Plain, ReturnsDeclared,
+    Upgrade, Upgrades, Validate, ViaBox, ViaError, ViaJobError, arg, checked, declared_argument,
+    declared_arguments, declared_output, default_value, evaluate, find_error, implemented,
+    injected, input, input_all, key_part, permanent, run, run_blocking, same_output, too_old,
+    upgraded, validated,
 };
 
 /// The hooks of one job.

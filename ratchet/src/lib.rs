@@ -1,5 +1,6 @@
 #![doc = include_str!("tour.md")]
 
+pub mod contract;
 pub mod definition;
 pub mod env;
 pub mod failure;

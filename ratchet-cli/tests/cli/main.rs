@@ -1,6 +1,7 @@
 //! The program `ratchet`, run as a process against SQLite files.
 
 mod audit;
+mod codegen;
 mod exit_codes;
 mod help;
 mod output;

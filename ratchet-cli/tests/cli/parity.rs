@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "top",
     "health",
     "serve",
@@ -13,6 +13,7 @@ const OTHERS: [&str; 9] = [
     "migrate.status",
     "migrate.up",
     "work",
+    "codegen",
     "completions",
     "man",
 ];

@@ -9,6 +9,8 @@ mod hostile;
 mod script;
 #[doc(hidden)]
 pub mod suite;
+#[doc(hidden)]
+pub mod unregistered;
 
 #[doc(hidden)]
 pub use fixture::EngineFixture;

@@ -115,6 +115,9 @@ macro_rules! __engine_cases {
                 d_05_what_was_kept_long_enough_is_purged
                 d_05_a_purge_that_failed_is_retried_by_the_next_sweep
             }
+            payload_changes {
+                u_03_the_table_of_payload_changes
+            }
             outcomes {
                 i_04_every_end_reaches_the_sink
                 i_04_the_sink_is_woken_and_does_not_wait_for_a_sweep

@@ -21,6 +21,16 @@ pub mod job {
     /// `version = 2`
     pub const version: () = ();
 
+    /// Functions from the arguments of older versions to the present ones, one for each version.
+    ///
+    /// `upgrade(1 => from_v1)`
+    pub const upgrade: () = ();
+
+    /// The oldest version that `upgrade` reads; 1 unless given.
+    ///
+    /// `oldest = 2`
+    pub const oldest: () = ();
+
     /// The queue; `default` unless given.
     ///
     /// `queue = "mail"`

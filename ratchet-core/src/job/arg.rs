@@ -3,6 +3,10 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use ratchet_contract::{TraceError, Tracer, traced};
+
+use super::TypeTrace;
+
 /// A type that can be a stored argument of a job: any type that serde can serialize and deserialize.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a job argument",
@@ -17,6 +21,8 @@ pub trait JobArg: Sized + 'static {
     fn read(json: &str) -> Result<Self, serde_json::Error>;
     #[doc(hidden)]
     fn read_absent() -> Option<Self>;
+    #[doc(hidden)]
+    const TRACE: TypeTrace;
 }
 
 #[diagnostic::do_not_recommend]
@@ -32,6 +38,8 @@ impl<T: Serialize + DeserializeOwned + 'static> JobArg for T {
     fn read_absent() -> Option<Self> {
         super::codec::absent()
     }
+
+    const TRACE: TypeTrace = TypeTrace::new(traced::<T>);
 }
 
 /// A stored argument: its name, and how values of its type are written and read.
@@ -56,7 +64,7 @@ impl<T> Copy for Arg<T> {}
 /// Creates the argument `name`, whose type was written as `ty`.
 pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     Arg {
-        def: ArgDef { name, ty, aliases: &[], docs: "", secret: false, has_default: false },
+        def: ArgDef::new(name, ty, T::TRACE),
         write: T::write,
         read: T::read,
         absent: T::read_absent,
@@ -69,13 +77,9 @@ pub const fn arg_with<T: 'static>(
     ty: &'static str,
     write: fn(&T, &mut Vec<u8>) -> Result<(), serde_json::Error>,
     read: fn(&str) -> Result<T, serde_json::Error>,
+    trace: fn(Tracer<'_>) -> Result<(), TraceError>,
 ) -> Arg<T> {
-    Arg {
-        def: ArgDef { name, ty, aliases: &[], docs: "", secret: false, has_default: false },
-        write,
-        read,
-        absent: || None,
-    }
+    Arg { def: ArgDef::new(name, ty, TypeTrace::new(trace)), write, read, absent: || None }
 }
 
 /// Creates the serializer for [`arg_with`].
@@ -159,4 +163,12 @@ pub struct ArgDef {
     pub secret: bool,
     /// Whether the argument is marked `#[job(default)]`.
     pub has_default: bool,
+    /// How the JSON shape of its type is traced.
+    pub trace: TypeTrace,
+}
+
+impl ArgDef {
+    const fn new(name: &'static str, ty: &'static str, trace: TypeTrace) -> Self {
+        Self { name, ty, aliases: &[], docs: "", secret: false, has_default: false, trace }
+    }
 }

@@ -59,6 +59,7 @@ impl Encoder {
 /// Reads the arguments of a job from a JSON object.
 #[derive(Debug)]
 pub struct Decoder<'a> {
+    payload: &'a [u8],
     fields: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Decoder<'a> {
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let fields =
             serde_json::from_slice(payload).map_err(|error| DecodeError::NotAnObject { error })?;
-        Ok(Self { fields })
+        Ok(Self { payload, fields })
     }
 
     /// Reads one argument, under its name or one of its aliases.
@@ -82,6 +83,12 @@ impl<'a> Decoder<'a> {
             }
             None => (arg.absent)().ok_or(DecodeError::Missing { argument }),
         }
+    }
+
+    /// Takes all fields at once: returns the whole payload.
+    pub(super) fn take_all(&mut self) -> &'a [u8] {
+        self.fields.clear();
+        self.payload
     }
 
     /// Returns the stored fields that no argument has taken.
@@ -128,6 +135,24 @@ pub enum DecodeError {
     Unknown {
         /// The name of the stored field.
         field: String,
+    },
+    /// The arguments have an older version, and cannot be upgraded.
+    #[error("cannot upgrade the arguments of version {version}: {why}")]
+    Upgrade {
+        /// The version of the stored arguments.
+        version: u32,
+        /// The error of serde or of the upgrade function.
+        why: String,
+    },
+    /// The arguments are older than every upgrade function.
+    #[error(
+        "the arguments have version {version}, and the oldest that is upgraded is {oldest}; lower `oldest`, and add an `upgrade` function"
+    )]
+    TooOld {
+        /// The version of the stored arguments.
+        version: u32,
+        /// The oldest version with an upgrade function.
+        oldest: u32,
     },
     /// An argument is missing and has no default.
     #[error(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::explicit::{ExplicitOptions, Sets};
 use super::{
     AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
-    KeyConflict, RetryHook, checked,
+    KeyConflict, KeyTemplates, RetryHook, checked,
 };
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
@@ -22,6 +22,8 @@ pub struct JobDef {
     pub aliases: &'static [&'static str],
     /// The version of the payload format.
     pub version: u32,
+    /// The oldest version that an upgrade function reads; `None` without upgrade functions.
+    pub upgrades_from: Option<u32>,
     /// The default queue; can be overridden at submission.
     pub queue: &'static str,
     /// The default priority; can be overridden at submission.
@@ -44,6 +46,8 @@ pub struct JobDef {
     pub on_conflict: KeyConflict,
     /// How long an idempotency key is kept after its first use; `None` for permanently.
     pub idempotency_within: Option<Duration>,
+    /// The templates of the keys.
+    pub keys: KeyTemplates,
     /// Tags of every job of this kind.
     pub tags: &'static [&'static str],
     /// How many jobs with the same concurrency key can run at once in the cluster.
@@ -119,6 +123,7 @@ impl JobDef {
             name: checked::name(name),
             aliases: &[],
             version: 1,
+            upgrades_from: None,
             queue: Self::DEFAULT_QUEUE,
             priority: Priority::Normal,
             max_retries: Self::DEFAULT_MAX_RETRIES,
@@ -130,6 +135,7 @@ impl JobDef {
             retry_within: None,
             on_conflict: KeyConflict::Refuse,
             idempotency_within: None,
+            keys: KeyTemplates::NONE,
             tags: &[],
             concurrency_limit: None,
             panic: PanicPolicy::Retry,
@@ -167,6 +173,12 @@ impl JobDef {
     /// Panics if the version is zero.
     pub const fn version(mut self, version: u32) -> Self {
         self.version = checked::version(version);
+        self
+    }
+
+    /// Sets the oldest version that `Job::upgrade` reads.
+    pub const fn upgrades_from(mut self, oldest: u32) -> Self {
+        self.upgrades_from = Some(oldest);
         self
     }
 
@@ -260,6 +272,24 @@ impl JobDef {
     /// Panics if the duration is zero: at compile time, because definitions are constants.
     pub const fn idempotency_within(mut self, lifetime: Duration) -> Self {
         self.idempotency_within = Some(checked::idempotency_within(lifetime));
+        self
+    }
+
+    /// Sets the template of the business key. `Job::keys` builds the key.
+    pub const fn business_key(mut self, template: &'static str) -> Self {
+        self.keys.business = Some(template);
+        self
+    }
+
+    /// Sets the template of the idempotency key. `Job::keys` builds the key.
+    pub const fn idempotency_key(mut self, template: &'static str) -> Self {
+        self.keys.idempotency = Some(template);
+        self
+    }
+
+    /// Sets the template of the concurrency key. `Job::keys` builds the key.
+    pub const fn concurrency_key(mut self, template: &'static str) -> Self {
+        self.keys.concurrency = Some(template);
         self
     }
 

@@ -39,6 +39,23 @@ impl Keys {
     }
 }
 
+/// The templates of the keys of a job, as written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyTemplates {
+    /// The template of the business key.
+    pub business: Option<&'static str>,
+    /// The template of the idempotency key.
+    pub idempotency: Option<&'static str>,
+    /// The template of the concurrency key.
+    pub concurrency: Option<&'static str>,
+}
+
+impl KeyTemplates {
+    /// No templates.
+    pub const NONE: Self = Self { business: None, idempotency: None, concurrency: None };
+}
+
 /// An argument that can be part of a key: any type that implements [`Display`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a key",

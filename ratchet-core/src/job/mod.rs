@@ -27,6 +27,8 @@ mod returns;
 mod schedule;
 mod state;
 mod stop_signal;
+mod type_trace;
+mod upgrade;
 mod validate;
 
 pub use arg::{
@@ -56,7 +58,7 @@ pub use input::{
     FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, WithoutInputs, input, input_all,
 };
 pub use input_ref::{InputListRef, InputRef};
-pub use keys::{KeyPart, Keys, key_part};
+pub use keys::{KeyPart, KeyTemplates, Keys, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
@@ -69,6 +71,8 @@ pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
+pub use type_trace::{OutputProbe, OutputProbeFallback, TypeTrace};
+pub use upgrade::{MayRefuse, OldArguments, Upgrade, Upgrades, too_old, upgraded};
 pub use validate::{Validate, validated};
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
@@ -94,6 +98,9 @@ pub trait Job: Sized + 'static {
     /// The name, version, options and arguments: everything that the runtime knows about the job without running it.
     const DEF: JobDef;
 
+    /// How the JSON shape of the output is traced.
+    const OUTPUT: TypeTrace = TypeTrace::UNIT;
+
     /// The registry entry of the job, for `.jobs([SendEmail::JOB])`.
     const JOB: Registration = Registration::of::<Self>();
 
@@ -105,6 +112,11 @@ pub trait Job: Sized + 'static {
 
     /// Reads the arguments.
     fn decode(args: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// Reads the arguments of an older version, if it has an upgrade function (`#[job(upgrade(1 => from_v1))]`).
+    fn upgrade(_version: u32, _args: &mut Decoder<'_>) -> Option<Result<Self, DecodeError>> {
+        None
+    }
 
     /// Returns the keys of this invocation, built from the templates on `#[job]`.
     fn keys(&self) -> Keys {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::JobContext;
 use super::{
     DecodeError, Decoder, EncodeError, Encoder, Handler, InjectError, Job, JobDef, Keys, RunFuture,
+    TypeTrace,
 };
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
@@ -14,11 +15,15 @@ use super::{
 pub struct Registration {
     /// The static definition of the job.
     pub def: JobDef,
-    decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
+    decode: Decode,
     submission: fn(&mut Decoder<'_>) -> Result<Submission, DecodeError>,
     encode_defaults: fn(&mut Encoder),
+    output: TypeTrace,
     body: Body,
 }
+
+/// Decodes the arguments of a version.
+type Decode = fn(u32, &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>;
 
 /// An invocation that was read from JSON, as it is submitted.
 #[derive(Debug)]
@@ -56,6 +61,7 @@ impl Registration {
             decode: decode::<J>,
             submission: submission::<J>,
             encode_defaults: J::encode_defaults,
+            output: J::OUTPUT,
             body: Body::Inline,
         }
     }
@@ -100,24 +106,39 @@ impl Registration {
         Ok(submission)
     }
 
+    /// Returns how the JSON shape of the output is traced.
+    pub const fn output(&self) -> TypeTrace {
+        self.output
+    }
+
     /// Writes the default values of the arguments.
     pub(crate) fn encode_defaults(&self) -> fn(&mut Encoder) {
         self.encode_defaults
     }
 
-    /// Decodes and validates a stored payload.
+    /// Decodes and validates a stored payload of the present version.
     pub fn prepare(&self, payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
-        self.prepare_with(payload, |_| {})
+        self.prepare_version(self.def.version, payload)
     }
 
-    /// Like [`Self::prepare`]. Calls `ignored` with the stored fields that no argument takes.
+    /// Decodes and validates a stored payload. Upgrades it if its version is older.
+    pub fn prepare_version(
+        &self,
+        version: u32,
+        payload: &[u8],
+    ) -> Result<Box<dyn Prepared>, PrepareError> {
+        self.prepare_with(version, payload, |_| {})
+    }
+
+    /// Like [`Self::prepare_version`]. Calls `ignored` with the stored fields that no argument takes.
     pub(crate) fn prepare_with(
         &self,
+        version: u32,
         payload: &[u8],
         ignored: impl FnOnce(Vec<String>),
     ) -> Result<Box<dyn Prepared>, PrepareError> {
         let mut decoder = Decoder::new(payload)?;
-        let prepared = (self.decode)(&mut decoder)?;
+        let prepared = (self.decode)(version, &mut decoder)?;
         let mut left = decoder.left();
         if !left.is_empty() {
             if self.def.strict {
@@ -166,8 +187,8 @@ impl<J: Job> Prepared for Invocation<J> {
 }
 
 /// Compiled once per job, so it contains only code that depends on the job's type.
-fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
-    match J::decode(args) {
+fn decode<J: Job>(version: u32, args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
+    match J::upgrade(version, args).unwrap_or_else(|| J::decode(args)) {
         Ok(job) => Ok(Box::new(Invocation(job))),
         Err(error) => Err(error),
     }
@@ -186,8 +207,11 @@ impl<H: Handler> Prepared for Implemented<H> {
     }
 }
 
-fn decode_for<H: Handler>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
-    match H::Job::decode(args) {
+fn decode_for<H: Handler>(
+    version: u32,
+    args: &mut Decoder<'_>,
+) -> Result<Box<dyn Prepared>, DecodeError> {
+    match H::Job::upgrade(version, args).unwrap_or_else(|| H::Job::decode(args)) {
         Ok(job) => Ok(Box::new(Implemented::<H>(job))),
         Err(error) => Err(error),
     }

@@ -144,7 +144,7 @@ fn prepare(core: &Core, job: &Claimed) -> Result<(Box<dyn Prepared>, Hooks), Box
         return Err(invalid("NotAllowed", &why));
     }
     let ignored = |fields| core.ignored_fields.report(registration.def.name, fields);
-    match catch_panic(|| registration.prepare_with(&spec.payload, ignored)) {
+    match catch_panic(|| registration.prepare_with(spec.version, &spec.payload, ignored)) {
         Ok(Ok(prepared)) => Ok((prepared, registration.def.hooks)),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {

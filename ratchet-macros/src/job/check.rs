@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::model::{From, JobModel, Param};
+use super::upgrades;
 use crate::diag::{Errors, suggestion};
 use crate::idents;
 use crate::values::{Piece, Template, Value, Within};
@@ -16,6 +17,7 @@ pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
     check_aliases(job, errors);
     check_tags(job, errors);
     check_retries(job, errors);
+    upgrades::check(job, errors);
 }
 
 fn check_keys(job: &JobModel, errors: &mut Errors) {

@@ -11,6 +11,7 @@ pub(crate) mod options;
 mod params;
 pub(crate) mod signature;
 mod types;
+mod upgrades;
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};

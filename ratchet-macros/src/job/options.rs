@@ -14,7 +14,7 @@ use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
     Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
-    StructName, Tags, Template, Value, Within, Word, Zone,
+    StructName, Tags, Template, Upgrades, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
@@ -28,6 +28,8 @@ pub(crate) const OPTIONS: Table = Table {
         opt("name", Takes::Text, r#"name = "send_email""#, "The stored name, instead of `<package>.<fn>`."),
         opt("alias", Takes::Text, r#"alias = "old_name""#, "An older name that still reaches this job: a former name of the function, or a full name with its package. Repeat it for several."),
         opt("version", Takes::Number, "version = 2", "The version of the arguments' shape; 1 unless given."),
+        opt("upgrade", Takes::List, "upgrade(1 => from_v1)", "Functions from the arguments of older versions to the present ones, one for each version."),
+        opt("oldest", Takes::Number, "oldest = 2", "The oldest version that `upgrade` reads; 1 unless given."),
         opt("queue", Takes::Text, r#"queue = "mail""#, "The queue; `default` unless given."),
         opt("priority", Takes::Word, "priority = high", "`lowest`, `low`, `normal`, `high` or `critical`."),
         opt("max_retries", Takes::Number, "max_retries = 5", "How often a failed run is tried again; 0 means one run."),
@@ -98,6 +100,8 @@ pub(crate) struct Options {
     #[darling(multiple, rename = "alias")]
     pub(crate) aliases: Vec<Value<Name>>,
     pub(crate) version: Option<Value<Within<1, { u32::MAX }>>>,
+    pub(crate) upgrade: Upgrades,
+    pub(crate) oldest: Option<Value<Within<1, { u32::MAX }>>>,
     pub(crate) queue: Option<Value<Name>>,
     pub(crate) priority: Option<Word<Priority>>,
     pub(crate) max_retries: Option<Value<Within<0, 1000>>>,

@@ -35,6 +35,8 @@ fn every_example_is_accepted() {
             "tz" | "overlap" | "alert_after" => format!("cron = \"0 3 * * *\", {example}"),
             "idempotency_within" => format!("idempotency_key = \"k\", {example}"),
             "on_conflict" => format!("business_key = \"b\", {example}"),
+            "upgrade" => format!("version = 2, {example}"),
+            "oldest" => format!("version = 3, upgrade(2 => from_v2), {example}"),
             "concurrency_key" => format!("{example}, concurrency_limit = 3"),
             "concurrency_limit" => format!("concurrency_key = \"c\", {example}"),
             _ => (*example).to_owned(),

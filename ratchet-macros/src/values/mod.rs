@@ -10,6 +10,7 @@ mod name;
 mod number;
 mod paths;
 mod template;
+mod upgrades;
 mod word;
 mod zone;
 
@@ -21,6 +22,7 @@ pub(crate) use name::{Name, Reason};
 pub(crate) use number::{Percent, Within};
 pub(crate) use paths::{FnPath, JobPath, StructName};
 pub(crate) use template::{Piece, Template};
+pub(crate) use upgrades::Upgrades;
 pub(crate) use word::{OnConflict, OnPanic, Overlap, Priority, Word};
 pub(crate) use zone::Zone;
 

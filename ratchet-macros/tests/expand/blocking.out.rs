@@ -29,6 +29,7 @@ const _: () = {
             .blocking()
             .args(Self::ARGS)
             .injections(&[__IMAGES.def()]);
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__ID, &self.id);
         }

@@ -26,6 +26,7 @@ const _: () = {
             .on_success(__ratchet::Callback::of::<receipts::SendReceipt>())
             .on_failure(__ratchet::Callback::of::<TellSupport>())
             .args(Self::ARGS);
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__AMOUNT, &self.amount);
         }

@@ -89,6 +89,7 @@ const _: () = {
                 __ratchet::here!(),
             )
             .inputs(&[__PARTS.def()]);
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, _args: &mut __ratchet::Encoder) {}
         fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self {})
@@ -131,6 +132,7 @@ const _: () = {
                 __ratchet::here!(),
             )
             .inputs(&[__PARTS.def()]);
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, _args: &mut __ratchet::Encoder) {}
         fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self {})

@@ -39,6 +39,9 @@ const _: () = {
                 __ratchet::job_name!("ship"),
                 __ratchet::here!(),
             )
+            .business_key("{{order}}-{order.id}")
+            .idempotency_key("{r#type}/{pair.0}")
+            .concurrency_key("customer-{customer}")
             .concurrency_limit(3)
             .args(Self::ARGS);
         fn encode(&self, args: &mut __ratchet::Encoder) {

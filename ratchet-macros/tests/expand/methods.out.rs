@@ -47,6 +47,7 @@ const _: () = {
             .args(Self::ARGS)
             .injections(&[__SELF.def()])
             .docs("Sends.");
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__TO, &self.to);
             args.put(__OTHER, &self.other);
@@ -152,6 +153,7 @@ const _: () = {
             __ratchet::job_name!("mailer.count"),
             __ratchet::here!(),
         );
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, _args: &mut __ratchet::Encoder) {}
         fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self {})

@@ -45,6 +45,7 @@ const _: () = {
             .args(Self::ARGS)
             .injections(&[__CTX.def()])
             .docs("Sends one e-mail.");
+        const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__TO, &self.to);
             args.put(__SUBJECT, &self.subject);

@@ -22,6 +22,7 @@ pub mod ops;
 pub mod outage;
 pub mod outcomes;
 pub mod output;
+pub mod payload_changes;
 pub mod run_modes;
 pub mod shutdown;
 pub mod size;

@@ -8,11 +8,13 @@ use syn::Path;
 use syn::spanned::Spanned;
 
 use super::super::model::{Arg, Default, From, Injected, JobModel, Param, Source};
-use super::super::types;
+use super::super::{types, upgrades};
 use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
-use crate::values::{Backoff, Curve, FnPath, JobPath, Value, Word, duration_tokens as duration};
+use crate::values::{
+    Backoff, Curve, FnPath, JobPath, Template, Value, Word, duration_tokens as duration,
+};
 
 /// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
 ///
@@ -55,6 +57,7 @@ fn stored(arg: &Arg) -> TokenStream {
                 #text,
                 |value, out| #module::serialize(value, &mut __ratchet::json_writer(out)),
                 |json| #module::deserialize(&mut __ratchet::json_reader(json)),
+                |tracer| #module::deserialize(tracer).map(|_: #ty| ()),
             )
         },
     };
@@ -115,6 +118,10 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
         calls.push(quote!(.aliases(&[#(#aliases),*])));
     }
     calls.extend(options.version.as_ref().map(|version| call("version", version)));
+    if let (false, Some(oldest)) = (options.upgrade.0.is_empty(), upgrades::oldest(job)) {
+        let oldest = Literal::u32_unsuffixed(oldest);
+        calls.push(quote!(.upgrades_from(#oldest)));
+    }
     calls.extend(options.queue.as_ref().map(|queue| call("queue", queue)));
     calls.extend(options.priority.as_ref().map(|level| word("priority", "Priority", level)));
     calls.extend(options.max_retries.as_ref().map(|retries| call("max_retries", retries)));
@@ -129,12 +136,15 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
     calls.extend(options.expires_in.as_ref().map(|time| timed("expires_in", time)));
     calls.extend(options.retry_within.as_ref().map(|time| timed("retry_within", time)));
+    calls.extend(options.business_key.as_ref().map(|key| template("business_key", key)));
     calls.extend(
         options.on_conflict.as_ref().map(|reaction| word("on_conflict", "KeyConflict", reaction)),
     );
+    calls.extend(options.idempotency_key.as_ref().map(|key| template("idempotency_key", key)));
     calls.extend(
         options.idempotency_within.as_ref().map(|within| timed("idempotency_within", within)),
     );
+    calls.extend(options.concurrency_key.as_ref().map(|key| template("concurrency_key", key)));
     calls.extend(options.concurrency_limit.as_ref().map(|limit| call("concurrency_limit", limit)));
     if options.single_instance.is_present() {
         calls.push(quote!(.concurrency_limit(1)));
@@ -242,7 +252,12 @@ fn soft_timeout(soft: &Value<Duration>, timeout: Option<&Value<Duration>>) -> To
     quote_spanned!(span=> .soft_timeout(#checked::soft_timeout_before(#soft, #timeout)))
 }
 
-/// Generates `.priority(__ratchet::Priority::High)`.
+/// Generates `.business_key("order-{id}")`.
+fn template(method: &str, template: &Template) -> TokenStream {
+    let (method, text) = (idents::local(method), &template.lit);
+    quote!(.#method(#text))
+}
+
 /// Generates a builder call with a function of the application: `.before(|ctx| hook(check_quota(ctx)))`.
 fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream {
     let method = idents::local(method);
@@ -252,6 +267,7 @@ fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream 
     quote_spanned!(span=> .#method(|#(#arguments),*| #hook(#path(#(#arguments),*))))
 }
 
+/// Generates `.priority(__ratchet::Priority::High)`.
 fn word<W>(method: &str, ty: &str, word: &Word<W>) -> TokenStream {
     let (method, ty) = (idents::local(method), idents::local(ty));
     match word {

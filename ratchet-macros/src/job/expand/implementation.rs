@@ -1,11 +1,12 @@
 //! Generates `impl Job`: encode, decode, keys, validate, run.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Index, PathArguments, ReturnType};
+use syn::{Index, PathArguments, ReturnType, Type};
 
 use super::super::model::{Arg, From, JobModel, Owner, Param};
+use super::super::upgrades;
 use super::{composition, definition};
 use crate::idents::local;
 use crate::krate::item;
@@ -16,9 +17,11 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let args = args(job);
     let definition = definition::definition(job);
+    let output = output(job);
     let encode = encode(job);
     let encode_defaults = encode_defaults(job);
     let decode = decode(job);
+    let upgrade = upgrade(job);
     let keys = keys(job);
     let validate = validate(job);
     let run = match job.function.body {
@@ -38,9 +41,11 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
             type Output = __ratchet::Output<#returns, __FALLIBLE>;
             #args
             const DEF: __ratchet::JobDef = #definition;
+            #output
             #encode
             #encode_defaults
             #decode
+            #upgrade
             #keys
             #validate
             #run
@@ -51,6 +56,16 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         #input_refs
         #declaration
     }
+}
+
+/// Generates the trace of the output, unless the job returns nothing.
+fn output(job: &JobModel) -> Option<TokenStream> {
+    let nothing = matches!(&job.returns, Type::Tuple(tuple) if tuple.elems.is_empty());
+    (!nothing).then(|| {
+        quote!(
+            const OUTPUT: __ratchet::TypeTrace = __ratchet::output_trace!(Self::Output);
+        )
+    })
 }
 
 /// Generates the registry entry of a job without a body, and a check of its output, which `run` makes otherwise.
@@ -226,6 +241,33 @@ fn template(method: &str, template: &Template) -> TokenStream {
         }
     }
     quote!(.#method(__ratchet::format_args!(#format #(, #parts)*)))
+}
+
+/// Generates `upgrade`, with one arm per older version.
+fn upgrade(job: &JobModel) -> Option<TokenStream> {
+    let upgrades = &job.options.upgrade.0;
+    let oldest = upgrades::oldest(job).filter(|_| !upgrades.is_empty())?;
+    let (version, args) = (local("version"), local("args"));
+    let arms = upgrades.iter().map(|upgrade| {
+        let (number, path) = (Literal::u32_unsuffixed(upgrade.version), &upgrade.path);
+        let span = path.span();
+        let upgraded = item("upgraded", span);
+        let call = quote_spanned!(span=> #upgraded::<_, Self, _, _>(#path, #version, #args));
+        quote!(#number => #call,)
+    });
+    let too_old = (oldest > 1).then(|| {
+        let (last, oldest) = (Literal::u32_unsuffixed(oldest - 1), Literal::u32_unsuffixed(oldest));
+        quote!(0..=#last => __ratchet::too_old(#version, #oldest),)
+    });
+    Some(quote! {
+        fn upgrade(#version: __ratchet::u32, #args: &mut __ratchet::Decoder<'_>) -> __ratchet::Upgraded<Self> {
+            match #version {
+                #too_old
+                #(#arms)*
+                _ => __ratchet::Option::None,
+            }
+        }
+    })
 }
 
 fn validate(job: &JobModel) -> Option<TokenStream> {

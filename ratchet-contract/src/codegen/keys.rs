@@ -1,0 +1,58 @@
+//! Key templates that callers outside of Rust can fill in.
+
+use crate::job::JobContract;
+use crate::shape::Shape;
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Argument(String),
+}
+
+/// Returns the template of a key, if a caller can fill it in: its arguments are required, and are strings, integers,
+/// booleans or UUIDs. Otherwise the caller must pass the key.
+pub(super) fn template(job: &JobContract, kind: &str) -> Option<Vec<Piece>> {
+    let pieces = parse(job.keys.get(kind)?)?;
+    let plain = |name: &str| {
+        job.arguments.iter().any(|argument| {
+            let simple = match &argument.shape {
+                Shape::Bool | Shape::Integer(_) | Shape::Char | Shape::Text(None) => true,
+                Shape::Text(Some(format)) => format == "uuid",
+                _ => false,
+            };
+            argument.name == name && argument.required && simple
+        })
+    };
+    let derived = pieces.iter().all(|piece| match piece {
+        Piece::Text(_) => true,
+        Piece::Argument(name) => plain(name),
+    });
+    derived.then_some(pieces)
+}
+
+fn parse(template: &str) -> Option<Vec<Piece>> {
+    let (mut pieces, mut text) = (Vec::new(), String::new());
+    let mut chars = template.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '{' | '}' if chars.peek() == Some(&c) => {
+                chars.next();
+                text.push(c);
+            }
+            '{' => {
+                let name: String = chars.by_ref().take_while(|c| *c != '}').collect();
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Argument(name.trim().trim_start_matches("r#").to_owned()));
+            }
+            '}' => return None,
+            c => text.push(c),
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    Some(pieces)
+}
