@@ -665,6 +665,18 @@ pub(crate) enum Migrate {
     Status,
     /// Creates or updates the tables
     Up,
+    /// Prints the statements that give a user of the PostgreSQL database the rights of one role, or applies them
+    Grants {
+        /// What the user does: submit, read, operate, work or migrate
+        #[arg(long)]
+        role: String,
+        /// The user of the database, which must exist
+        #[arg(long, value_name = "USER")]
+        to: String,
+        /// Applies the statements, which only the owner of the schema may
+        #[arg(long)]
+        apply: bool,
+    },
 }
 
 /// Options of the dashboard.

@@ -110,7 +110,7 @@ impl Target {
     }
 
     #[cfg(feature = "postgres")]
-    fn postgres(&self) -> Result<ratchet_pg::PgOptions, Failure> {
+    pub(crate) fn postgres(&self) -> Result<ratchet_pg::PgOptions, Failure> {
         let Self::Postgres { url, schema } = self else {
             return Err(Failure::usage(format!("{self} is not a PostgreSQL database")));
         };

@@ -36,7 +36,10 @@ const OF_MIGRATIONS: [&str; 2] = ["migration", "part"];
 const APPEND_ONLY: &str = "audit";
 
 /// Tables that only workers change.
-const OF_WORKERS: [&str; 6] = ["node", "leader", "stat", "stat_mark", "gauge", "deploy"];
+const OF_WORKERS: [&str; 7] = ["catalogue", "node", "leader", "stat", "stat_mark", "gauge", "deploy"];
+
+/// Tables that the leader vacuums.
+const VACUUMED: [&str; 4] = ["ready", "scheduled", "lease", "tally"];
 
 /// Functions without effects.
 const PURE: [&str; 5] = [
@@ -99,6 +102,7 @@ impl DatabaseRole {
                         "make_parts(bigint, bigint)",
                         "drop_part(bigint, integer)",
                     ]));
+                    grants.push(maintain(&tables(&VACUUMED), &user));
                 } else {
                     grants.push(revoke("INSERT, UPDATE, DELETE", &OF_WORKERS));
                 }
@@ -112,6 +116,15 @@ impl DatabaseRole {
         }
         grants
     }
+}
+
+/// Lets a worker vacuum the tables that it changes most. Before PostgreSQL 17 only the owner may, and the vacuum of the
+/// server does it later.
+fn maintain(tables: &str, user: &str) -> String {
+    let grant = format!("GRANT MAINTAIN ON {tables} TO {user}").replace('\'', "''");
+    format!(
+        "DO $$ BEGIN IF current_setting('server_version_num')::integer >= 170000 THEN EXECUTE '{grant}'; END IF; END $$"
+    )
 }
 
 /// Covers the tables of later migrations.

@@ -18,6 +18,7 @@ pub(crate) async fn run(
                 format!("the tables of {} are those that this program needs\n", selected.target);
             Output::new(global).print(&text)
         }
+        Migrate::Grants { role, to, apply } => grants(selected, role, to, *apply, global).await,
         Migrate::Up if global.dry_run => {
             match selected.target.open().await {
                 Ok(_) => {
@@ -36,4 +37,34 @@ pub(crate) async fn run(
             Ok(())
         }
     }
+}
+
+/// Prints the rights of a role, or gives them to a user.
+#[cfg(feature = "postgres")]
+async fn grants(
+    selected: &Selected,
+    role: &str,
+    user: &str,
+    apply: bool,
+    global: &Global,
+) -> Result<(), Failure> {
+    let role: ratchet_pg::DatabaseRole =
+        role.parse().map_err(|error| Failure::usage(format!("`{role}`: {error}")))?;
+    let options = selected.target.postgres()?;
+    if !apply || global.dry_run {
+        let statements = options.grants(role, user);
+        let text: String = statements.iter().map(|statement| format!("{statement};\n")).collect();
+        return Output::new(global).print(&text);
+    }
+    if selected.production {
+        confirm(selected, &format!("give {user} the rights to {role}"), global.yes)?;
+    }
+    options.grant(role, user).await?;
+    eprintln!("{user} has the rights to {role} in {}", selected.target);
+    Ok(())
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn grants(_: &Selected, _: &str, _: &str, _: bool, _: &Global) -> Result<(), Failure> {
+    Err(Failure::usage("this program was built without support for PostgreSQL"))
 }
