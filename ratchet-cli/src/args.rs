@@ -104,7 +104,7 @@ pub(crate) enum Command {
     Nodes(Nodes),
     /// Shows the jobs that the programs of the cluster can run
     #[command(subcommand)]
-    Catalogue(Catalogue),
+    Catalog(Catalog),
     /// Changes many jobs, in pages, with progress that survives a restart
     #[command(subcommand)]
     Operations(Operations),
@@ -267,7 +267,7 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
-    /// Enqueues a job of this program, or one of the catalogue
+    /// Enqueues a job of this program, or one of the catalog
     Enqueue {
         /// The name of the job
         name: String,
@@ -525,7 +525,7 @@ pub(crate) enum BulkAction {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Catalogue {
+pub(crate) enum Catalog {
     /// Lists jobs with their program and their arguments
     List,
     /// Shows a job: its options, its arguments and who can run it

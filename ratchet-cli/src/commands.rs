@@ -2,7 +2,7 @@
 
 mod audit;
 mod breakers;
-mod catalogue;
+mod catalog;
 pub(crate) mod codegen;
 mod doctor;
 mod failures;
@@ -80,7 +80,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Schedules(command) => schedules::run(session, command).await,
         Command::Flows(command) => flows::run(session, command).await,
         Command::Nodes(crate::args::Nodes::List) => list::nodes(session).await,
-        Command::Catalogue(command) => catalogue::run(session, command).await,
+        Command::Catalog(command) => catalog::run(session, command).await,
         Command::Operations(command) => operations::run(session, command).await,
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,
         Command::Rejects(crate::args::Rejects::List { name }) => list::rejects(session, name).await,

@@ -107,7 +107,7 @@ macro_rules! __cases {
                 q_02_end_of_the_node_frees_the_key_of_a_canceled_run
                 q_02_letting_go_of_a_live_run_changes_nothing
             }
-            catalogue {
+            catalog {
                 k_01_a_starting_worker_records_what_it_can_run
                 k_01_the_same_entry_is_recorded_once
                 k_01_another_entry_or_program_is_another_row

@@ -21,9 +21,9 @@ pub use async_trait::async_trait;
 
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
-    Catalogue, CatalogueJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Enqueue,
-    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
-    Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Enqueue, EnqueueMany,
+    Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes, Observer,
+    Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
     ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan, StepOptions,
     StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };

@@ -1,7 +1,7 @@
 //! The in-memory store: a complete implementation, and the reference model for the other stores.
 
 mod bulk;
-mod catalogue;
+mod catalog;
 mod claim;
 mod command;
 mod gates;
@@ -37,11 +37,11 @@ use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
     ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
     UnknownJob, Vertex, WriteSchedule,
@@ -315,8 +315,8 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.nodes.list(now)))
     }
 
-    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
-        Ok(self.lock().list_catalogue())
+    async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError> {
+        Ok(self.lock().list_catalog())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -123,8 +123,8 @@ impl Tables {
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
         self.mark_deploy(&info, now);
-        self.record_catalogue(&info, now);
-        info.catalogue = std::sync::Arc::default();
+        self.record_catalog(&info, now);
+        info.catalog = std::sync::Arc::default();
         let lease_until = later(now, lease);
         let node = self.nodes.by_id.entry(id).or_insert_with(|| Node {
             info: NodeInfo::new(id),

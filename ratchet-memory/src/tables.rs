@@ -15,7 +15,7 @@ use super::row::Row;
 use super::stats::Stats;
 use ratchet_store::Wake;
 use ratchet_store::model::{
-    AuditRecord, CatalogueRecord, JobId, JobRecord, OperationId, OperationRecord, ScheduleRecord,
+    AuditRecord, CatalogRecord, JobId, JobRecord, OperationId, OperationRecord, ScheduleRecord,
     Token,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Tables {
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     pub(super) operations: BTreeMap<OperationId, OperationRecord>,
     /// By name, program, version and digest.
-    pub(super) catalogue: BTreeMap<(String, String, u32, String), CatalogueRecord>,
+    pub(super) catalog: BTreeMap<(String, String, u32, String), CatalogRecord>,
     /// The audit trail, in order.
     pub(super) audit: Vec<AuditRecord>,
     /// The number of claimed batches; the source of lease ids.

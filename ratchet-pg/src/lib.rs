@@ -13,7 +13,7 @@
 
 mod blocked;
 mod bulk;
-mod catalogue;
+mod catalog;
 mod claim;
 mod claim_turnstile;
 mod claimed_columns;

@@ -44,7 +44,7 @@ impl Inner {
             return Err(StoreError::new(StoreErrorKind::Data, why).into());
         }
         self.mark_deploy(node).await?;
-        self.record_catalogue(node).await?;
+        self.record_catalog(node).await?;
         // Jobs whose name no node knew so far.
         self.bring_back().await?;
         Ok(())

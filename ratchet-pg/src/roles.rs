@@ -36,7 +36,7 @@ const OF_MIGRATIONS: [&str; 2] = ["migration", "part"];
 const APPEND_ONLY: &str = "audit";
 
 /// Tables that only workers change.
-const OF_WORKERS: [&str; 7] = ["catalogue", "node", "leader", "stat", "stat_mark", "gauge", "deploy"];
+const OF_WORKERS: [&str; 7] = ["catalog", "node", "leader", "stat", "stat_mark", "gauge", "deploy"];
 
 /// Tables that the leader vacuums.
 const VACUUMED: [&str; 4] = ["ready", "scheduled", "lease", "tally"];

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, ChangeReply, Changed,
+    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery,
     DeliveryId, Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
     HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine,
@@ -312,8 +312,8 @@ impl Store for FaultyStore {
         self.world.store.logs(id).await
     }
 
-    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
-        self.plain(Op::Read, |store| at_once(store.catalogue())).await?
+    async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.catalog())).await?
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -27,7 +27,7 @@
 mod backup;
 mod blocked;
 mod bulk;
-mod catalogue;
+mod catalog;
 mod claim;
 mod command;
 mod due_jobs;

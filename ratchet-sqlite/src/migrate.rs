@@ -23,7 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_stats.sql"),
     include_str!("../migrations/0010_audit.sql"),
     include_str!("../migrations/0011_operations.sql"),
-    include_str!("../migrations/0012_catalogue.sql"),
+    include_str!("../migrations/0012_catalog.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -37,7 +37,7 @@ impl Session<'_> {
             }
         }
         self.mark_deploy(node).await?;
-        self.record_catalogue(node).await?;
+        self.record_catalog(node).await?;
         sqlx::query(sql::node::INSERT_NODE)
             .bind(id)
             .bind(node.host.as_str())

@@ -19,10 +19,10 @@ pub(crate) mod backup {
     pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
 }
 
-pub(crate) mod catalogue {
-    pub(crate) const DELETE_OLD: &str = include_str!("../sql/catalogue/delete_old.sql");
-    pub(crate) const LIST_ENTRIES: &str = include_str!("../sql/catalogue/list_entries.sql");
-    pub(crate) const SAVE_ENTRY: &str = include_str!("../sql/catalogue/save_entry.sql");
+pub(crate) mod catalog {
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/catalog/delete_old.sql");
+    pub(crate) const LIST_ENTRIES: &str = include_str!("../sql/catalog/list_entries.sql");
+    pub(crate) const SAVE_ENTRY: &str = include_str!("../sql/catalog/save_entry.sql");
 }
 
 pub(crate) mod claim {

@@ -12,8 +12,8 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "operation/list_operations",
     "operation/list_active",
     // One row per job that a program knows.
-    "catalogue/list_entries",
-    "catalogue/delete_old",
+    "catalog/list_entries",
+    "catalog/delete_old",
     // One row per node.
     "node/list_nodes",
     "node/list_known",
@@ -58,7 +58,7 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
 /// Statements that may sort: a few rows of a small table.
 const SORTS: &[&str] = &[
     // Sorts the entries of one name and program.
-    "catalogue/list_entries",
+    "catalog/list_entries",
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",

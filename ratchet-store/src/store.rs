@@ -19,11 +19,11 @@ use tokio::sync::broadcast;
 use crate::StoreError;
 use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
     StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
@@ -109,9 +109,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Releases the slots and keys still held by canceled and lingering runs, because their handlers have ended.
     async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
 
-    /// Registers a node with a lease of the given duration, and records its entries of the catalogue. An entry that is
+    /// Registers a node with a lease of the given duration, and records its entries of the catalog. An entry that is
     /// already stored for its program is only marked as seen. Entries are deleted when they were not seen for
-    /// [`catalogue::KEPT`](crate::rules::catalogue::KEPT).
+    /// [`catalog::KEPT`](crate::rules::catalog::KEPT).
     ///
     /// A node id that lost its lease and still holds jobs or slots must be refused with [`StoreErrorKind::Data`](crate::StoreErrorKind::Data). Its
     /// jobs wait to be rescued, and a new lease would prevent that.
@@ -246,8 +246,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;
 
-    /// Returns the catalogue: ordered by name and program, the entry that was recorded last first.
-    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError>;
+    /// Returns the catalog: ordered by name and program, the entry that was recorded last first.
+    async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError>;
 
     /// Returns the names of pending jobs whose name or version no live node knows, ordered by name.
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError>;

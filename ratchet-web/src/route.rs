@@ -117,8 +117,8 @@ fn list() -> Vec<Route> {
         "/nodes" "nodes.list" pages::nodes::page;
         "/operations" "operations.list" pages::operations::page;
         "/operations/{operation}" "operations.show" pages::operations::one;
-        "/catalogue" "catalogue.list" pages::catalogue::page;
-        "/catalogue/job" "catalogue.show" pages::catalogue::one;
+        "/catalog" "catalog.list" pages::catalog::page;
+        "/catalog/job" "catalog.show" pages::catalog::one;
         "/stats" "stats" pages::stats::page;
         "/audit" "audit.list" pages::audit::page;
         "/audit/verify" "audit.verify" pages::audit::verify;

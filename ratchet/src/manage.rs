@@ -16,4 +16,4 @@ pub use ratchet_core::{
     Bulk, BulkError, BulkPreview, BulkVerb, Canary, OperationId, OperationRecord, OperationState,
     Operations,
 };
-pub use ratchet_core::{Catalogue, CatalogueJob};
+pub use ratchet_core::{Catalog, CatalogJob};

@@ -60,7 +60,7 @@ fn o_12_exit_codes_are_those_of_the_table() {
         (&["failures", "show", "ffff"], 3),
         (&["unreadable", "drop", missing, "--yes"], 3),
         (&["operations", "show", missing], 3),
-        (&["catalogue", "show", "unknown"], 3),
+        (&["catalog", "show", "unknown"], 3),
         (&["operations", "abort", missing], 3),
         // The state of the object does not allow the command.
         (&["jobs", "retry", waiting], 4),
@@ -83,7 +83,7 @@ fn o_12_exit_codes_are_those_of_the_table() {
         ),
         // Changes that succeed, after everything that depends on the state.
         (&["operations", "list"], 0),
-        (&["catalogue", "list"], 0),
+        (&["catalog", "list"], 0),
         (&["operations", "preview", "retry", "queue:mail"], 0),
         (&["operations", "start", "retry", "queue:none", "--canary", "2", "--pace", "10/s"], 0),
         (&["operations", "start", "retry", "queue:mail", "--dry-run"], 0),

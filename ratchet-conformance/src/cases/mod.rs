@@ -6,7 +6,7 @@ pub mod breaker;
 pub mod bulk;
 pub mod business_key;
 pub mod cancel;
-pub mod catalogue;
+pub mod catalog;
 pub mod children;
 pub mod claim_isolated;
 pub mod claim_order;

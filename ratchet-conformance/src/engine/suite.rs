@@ -81,9 +81,9 @@ macro_rules! __engine_cases {
                 l_03_canceling_what_has_ended_changes_nothing
                 v_01_commands_are_told
             }
-            catalogue {
+            catalog {
                 k_01_a_worker_records_its_jobs_at_its_start
-                k_01_a_client_without_code_enqueues_from_the_catalogue
+                k_01_a_client_without_code_enqueues_from_the_catalog
             }
             contain {
                 x_09_a_panic_in_user_code_is_a_failed_attempt

@@ -10,9 +10,9 @@ use ratchet_core::{Priority, VirtualClock};
 use ratchet_memory::MemoryStore;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Due, Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
+    Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
@@ -348,8 +348,8 @@ impl Store for Faulty {
         self.inner.nodes().await
     }
 
-    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
-        self.inner.catalogue().await
+    async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError> {
+        self.inner.catalog().await
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

@@ -16,7 +16,7 @@ mod attempt;
 mod banner;
 mod bulk_operations;
 mod capacity;
-mod catalogue;
+mod catalog;
 mod claim_loop;
 mod claim_pacing;
 mod conditions;

@@ -155,7 +155,7 @@ impl Shared {
         node.declarations = self.declarations.clone();
         node.queues = self.queues.iter().cloned().collect();
         node.known = Arc::clone(&self.known);
-        node.catalogue = Arc::new(super::catalogue::entries(&self.core));
+        node.catalog = Arc::new(super::catalog::entries(&self.core));
         node
     }
 

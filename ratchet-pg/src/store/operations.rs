@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogueRecord, Change, ChangeError, Changed, Channel,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Edge, Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
     StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
@@ -320,8 +320,8 @@ impl Store for PgStore {
         repeatable!(self, |inner| inner.nodes())
     }
 
-    async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, StoreError> {
-        repeatable!(self, |inner| inner.catalogue())
+    async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError> {
+        repeatable!(self, |inner| inner.catalog())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {

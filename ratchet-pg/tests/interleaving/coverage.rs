@@ -42,7 +42,7 @@ const LOOKS: &[&str] = &[
     "audit",
     "audit_head",
     "operations",
-    "catalogue",
+    "catalog",
 ];
 
 #[test]

@@ -187,7 +187,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0014_stats.sql"),
         include_str!("../../migrations/0015_audit.sql"),
         include_str!("../../migrations/0016_operations.sql"),
-        include_str!("../../migrations/0017_catalogue.sql"),
+        include_str!("../../migrations/0017_catalog.sql"),
         include_str!("../../migrations/0018_roles.sql"),
     ];
     let hash =

@@ -5,7 +5,7 @@ mod attempt;
 mod audit;
 mod backoff;
 mod breaker;
-mod catalogue;
+mod catalog;
 mod change;
 mod claim;
 mod codes;
@@ -48,7 +48,7 @@ pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult, DeclaredSettings,
 };
-pub use catalogue::{CatalogueArg, CatalogueEntry, CatalogueRecord};
+pub use catalog::{CatalogArg, CatalogEntry, CatalogRecord};
 pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{CatalogueEntry, KnownJobs, NodeId, Token};
+use super::{CatalogEntry, KnownJobs, NodeId, Token};
 
 /// The data that a node registers when it joins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,9 +26,9 @@ pub struct NodeInfo {
     pub queues: BTreeSet<String>,
     /// The jobs it can run.
     pub known: Arc<KnownJobs>,
-    /// What the node records in the catalogue when it joins. Nodes that are read have none.
+    /// What the node records in the catalog when it joins. Nodes that are read have none.
     #[serde(skip)]
-    pub catalogue: Arc<Vec<CatalogueEntry>>,
+    pub catalog: Arc<Vec<CatalogEntry>>,
 }
 
 impl NodeInfo {
@@ -42,7 +42,7 @@ impl NodeInfo {
             declarations: Declarations::default(),
             queues: BTreeSet::new(),
             known: Arc::default(),
-            catalogue: Arc::default(),
+            catalog: Arc::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ mod arguments;
 pub mod audit;
 pub mod breaker;
 pub mod canonical;
-pub mod catalogue;
+pub mod catalog;
 pub mod claim;
 pub mod explain;
 pub mod graph;

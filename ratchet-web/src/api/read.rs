@@ -295,11 +295,11 @@ pub(crate) async fn progress(request: Request) -> Answer {
     }))
 }
 
-pub(crate) async fn catalogue(request: Request) -> Answer {
-    request.sees_everything("the catalogue")?;
-    of(&value!({ "jobs": request.ratchet().catalogue().list().await? }))
+pub(crate) async fn catalog(request: Request) -> Answer {
+    request.sees_everything("the catalog")?;
+    of(&value!({ "jobs": request.ratchet().catalog().list().await? }))
 }
 
-pub(crate) async fn catalogue_job(request: Request) -> Answer {
-    of(&pages::catalogue::wanted(&request).await?)
+pub(crate) async fn catalog_job(request: Request) -> Answer {
+    of(&pages::catalog::wanted(&request).await?)
 }

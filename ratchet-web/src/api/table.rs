@@ -71,8 +71,8 @@ pub(crate) static READS: [Read; 32] = reads! {
     "/api/v1/flows/{flow}" "flows.show" "Shows a chain, batch or workflow with its members" [] "Flow" read::flow;
     "/api/v1/flows/{flow}/drawing" "flows.draw" "Draws a chain, batch or workflow" ["as"] "Text" read::drawing;
     "/api/v1/nodes" "nodes.list" "Lists worker processes" [] "Nodes" read::nodes;
-    "/api/v1/catalogue" "catalogue.list" "Lists the jobs that the programs of the cluster can run" [] "Catalogue" read::catalogue;
-    "/api/v1/catalogue/job" "catalogue.show" "Shows a job of the catalogue" ["name"] "CatalogueJob" read::catalogue_job;
+    "/api/v1/catalog" "catalog.list" "Lists the jobs that the programs of the cluster can run" [] "Catalog" read::catalog;
+    "/api/v1/catalog/job" "catalog.show" "Shows a job of the catalog" ["name"] "CatalogJob" read::catalog_job;
     "/api/v1/operations" "operations.list" "Lists bulk operations, newest first" ["limit"] "Operations" read::operations;
     "/api/v1/operations/preview" "operations.preview" "Says which jobs a bulk operation would change. Its start must present the digest and the cut-off" ["filter" "action" "due"] "BulkPreview" read::preview_operation;
     "/api/v1/operation/{operation}" "operations.show" "Shows a bulk operation" [] "Operation" read::operation;

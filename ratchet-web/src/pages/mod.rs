@@ -2,7 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod breakers;
-pub(crate) mod catalogue;
+pub(crate) mod catalog;
 pub(crate) mod confirm;
 pub(crate) mod doctor;
 pub(crate) mod enqueue;

@@ -41,7 +41,7 @@ const SECTIONS: [(&str, &[Section]); 3] = [
         "System",
         &[
             ("nodes", "Nodes", 'n', false),
-            ("catalogue", "Catalogue", 'c', false),
+            ("catalog", "Catalog", 'c', false),
             ("stats", "History", 'h', false),
             ("alerts", "Alerts", 'a', true),
             ("rejects", "Rejects", 'r', false),

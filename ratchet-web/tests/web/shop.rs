@@ -6,8 +6,7 @@ use ratchet::prelude::*;
 use ratchet::testing::Sandbox;
 use ratchet_core::{Actor, GroupId, JobId, QueueLimits, Workflow};
 use ratchet_store::model::{
-    CatalogueArg, CatalogueEntry, Histogram, JobSpec, KnownJobs, NodeId, NodeInfo, StatRow,
-    StatsTier,
+    CatalogArg, CatalogEntry, Histogram, JobSpec, KnownJobs, NodeId, NodeInfo, StatRow, StatsTier,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -207,10 +206,10 @@ async fn join(ratchet: &Ratchet, host: &str) {
         ratchet.definitions().iter().map(|job| (job.name.to_owned(), job.version)).collect();
     node.known = KnownJobs(known).into();
     let entry = |job: &ratchet_core::JobDef| {
-        let mut entry = CatalogueEntry::new(JobSpec::new(job.name, Vec::new()));
-        entry.args = job.args.iter().map(|arg| CatalogueArg::new(arg.name, arg.ty)).collect();
+        let mut entry = CatalogEntry::new(JobSpec::new(job.name, Vec::new()));
+        entry.args = job.args.iter().map(|arg| CatalogArg::new(arg.name, arg.ty)).collect();
         entry
     };
-    node.catalogue = std::sync::Arc::new(ratchet.definitions().iter().map(entry).collect());
+    node.catalog = std::sync::Arc::new(ratchet.definitions().iter().map(entry).collect());
     ratchet.store().join(node, Duration::from_hours(24)).await.expect("joins");
 }

@@ -3,7 +3,7 @@
 pub mod breaker;
 pub mod callbacks;
 pub mod cancel;
-pub mod catalogue;
+pub mod catalog;
 pub mod contain;
 pub mod context;
 pub mod crash;

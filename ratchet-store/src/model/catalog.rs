@@ -1,4 +1,4 @@
-//! The catalogue: what the programs of a cluster can run.
+//! The catalog: what the programs of a cluster can run.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::JobSpec;
 /// A job that a program can run, as a starting worker records it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct CatalogueEntry {
+pub struct CatalogEntry {
     /// The name under which jobs are stored.
     pub name: String,
     /// Older names under which stored jobs are still run.
@@ -20,7 +20,7 @@ pub struct CatalogueEntry {
     /// The doc comment on the function; empty if there is none.
     pub docs: String,
     /// The stored arguments.
-    pub args: Vec<CatalogueArg>,
+    pub args: Vec<CatalogArg>,
     /// The delay between submission and the first run.
     pub delay: Duration,
     /// The cron expression of its schedule, if it has one.
@@ -33,7 +33,7 @@ pub struct CatalogueEntry {
     pub shape: Option<serde_json::Value>,
 }
 
-impl CatalogueEntry {
+impl CatalogEntry {
     /// Creates an entry of a job with these default options. Its payload is ignored.
     pub fn new(mut template: JobSpec) -> Self {
         template.payload.clear();
@@ -59,7 +59,7 @@ impl CatalogueEntry {
 /// A stored argument of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct CatalogueArg {
+pub struct CatalogArg {
     /// The name of the argument.
     pub name: String,
     /// Older names under which stored values are still read.
@@ -75,7 +75,7 @@ pub struct CatalogueArg {
     pub secret: bool,
 }
 
-impl CatalogueArg {
+impl CatalogArg {
     /// Creates an argument that must be present and is not secret.
     pub fn new(name: impl Into<String>, ty: impl Into<String>) -> Self {
         Self {
@@ -89,32 +89,32 @@ impl CatalogueArg {
     }
 }
 
-/// A stored entry of the catalogue. There is one per program, name, version and digest.
+/// A stored entry of the catalog. There is one per program, name, version and digest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct CatalogueRecord {
+pub struct CatalogRecord {
     /// The program that has the job.
     pub program: String,
     /// The version of the program that recorded the entry last.
     pub binary_version: String,
-    /// The digest of the entry ([`rules::catalogue::digest`](crate::rules::catalogue::digest)).
+    /// The digest of the entry ([`rules::catalog::digest`](crate::rules::catalog::digest)).
     pub digest: String,
     /// The entry.
     #[serde(flatten)]
-    pub entry: CatalogueEntry,
+    pub entry: CatalogEntry,
     /// When a worker recorded it first.
     pub first_seen: Timestamp,
     /// When a worker recorded it last.
     pub last_seen: Timestamp,
 }
 
-impl CatalogueRecord {
+impl CatalogRecord {
     /// Creates a record as it was stored.
     pub fn stored(
         program: String,
         binary_version: String,
         digest: String,
-        entry: CatalogueEntry,
+        entry: CatalogEntry,
         first_seen: Timestamp,
         last_seen: Timestamp,
     ) -> Self {

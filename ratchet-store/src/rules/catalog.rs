@@ -1,4 +1,4 @@
-//! The rules of the catalogue: the identity of an entry, and whether arguments fit it.
+//! The rules of the catalog: the identity of an entry, and whether arguments fit it.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::limits::brief;
-use crate::model::{AuditHash, CatalogueEntry};
+use crate::model::{AuditHash, CatalogEntry};
 
 /// How long an entry is kept after a worker has recorded it last.
 pub const KEPT: Duration = Duration::from_hours(400 * 24);
 
 /// Returns the digest of an entry. Two entries with the same content have the same digest.
-pub fn digest(entry: &CatalogueEntry) -> String {
+pub fn digest(entry: &CatalogEntry) -> String {
     let text = serde_json::to_vec(entry).unwrap_or_default();
     let mut digest = AuditHash(Sha256::digest(text).into()).to_string();
     digest.truncate(32);
@@ -25,7 +25,7 @@ pub fn digest(entry: &CatalogueEntry) -> String {
 /// # Errors
 ///
 /// Returns what is wrong, and what to do.
-pub fn check_arguments(entry: &CatalogueEntry, arguments: &Value) -> Result<(), String> {
+pub fn check_arguments(entry: &CatalogEntry, arguments: &Value) -> Result<(), String> {
     let Value::Object(fields) = arguments else {
         return Err("its arguments must be a JSON object with one field per argument".to_owned());
     };
@@ -56,14 +56,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{CatalogueArg, JobSpec};
+    use crate::model::{CatalogArg, JobSpec};
 
     #[test]
     fn k_01_names_and_presence_of_arguments_are_checked() {
-        let mut entry = CatalogueEntry::new(JobSpec::new("mail", Vec::new()));
-        let mut to = CatalogueArg::new("to", "String");
+        let mut entry = CatalogEntry::new(JobSpec::new("mail", Vec::new()));
+        let mut to = CatalogArg::new("to", "String");
         to.aliases = vec!["recipient".to_owned()];
-        let mut copy = CatalogueArg::new("copy", "Option<String>");
+        let mut copy = CatalogArg::new("copy", "Option<String>");
         copy.required = false;
         entry.args = vec![to, copy];
         for fine in [json!({ "to": "a" }), json!({ "recipient": "a", "copy": "b" })] {
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn k_01_the_digest_identifies_the_content() {
-        let entry = CatalogueEntry::new(JobSpec::new("mail", b"ignored".to_vec()));
-        assert_eq!(digest(&entry), digest(&CatalogueEntry::new(JobSpec::new("mail", Vec::new()))));
+        let entry = CatalogEntry::new(JobSpec::new("mail", b"ignored".to_vec()));
+        assert_eq!(digest(&entry), digest(&CatalogEntry::new(JobSpec::new("mail", Vec::new()))));
         let mut other = entry.clone();
-        other.args.push(CatalogueArg::new("to", "String"));
+        other.args.push(CatalogArg::new("to", "String"));
         assert_ne!(digest(&entry), digest(&other));
     }
 }

@@ -1,7 +1,7 @@
-//! The catalogue: the jobs that the programs of the cluster can run.
+//! The catalog: the jobs that the programs of the cluster can run.
 
 use maud::html;
-use ratchet_core::CatalogueJob;
+use ratchet_core::CatalogJob;
 
 use super::commands;
 use crate::problem::Problem;
@@ -10,13 +10,13 @@ use crate::text::{brief, count, duration, shell};
 use crate::views::{Page, Table, card, definition, empty, text, time};
 
 pub(crate) async fn page(request: Request) -> Answer {
-    request.sees_everything("the catalogue")?;
-    let jobs = request.ratchet().catalogue().list().await?;
+    request.sees_everything("the catalog")?;
+    let jobs = request.ratchet().catalog().list().await?;
     let mut table =
         Table::new("Jobs", &["job", "program", "queue", "arguments", "#live workers", "recorded"]);
     for job in &jobs {
         let entry = &job.record.entry;
-        let link = request.root.with("catalogue/job", &[("name", &entry.name)]);
+        let link = request.root.with("catalog/job", &[("name", &entry.name)]);
         let args: Vec<_> = entry.args.iter().map(|arg| arg.name.as_str()).collect();
         table.row([
             html! { a href=(link) { (text(&entry.name, 80)) } },
@@ -28,20 +28,20 @@ pub(crate) async fn page(request: Request) -> Answer {
         ]);
     }
     let content = html! {
-        (card("catalogue", "Jobs", "recorded by each worker when it starts", table.or(empty(
+        (card("catalog", "Jobs", "recorded by each worker when it starts", table.or(empty(
             "No worker has recorded its jobs yet.",
             html! { "A worker records the jobs of its program when it starts." },
         ))))
-        (commands(&request, &["catalogue list".to_owned()]))
+        (commands(&request, &["catalog list".to_owned()]))
     };
-    Page::new("catalogue", "Catalogue", content).answer(&request).await
+    Page::new("catalog", "Catalog", content).answer(&request).await
 }
 
 /// Returns the job that the address names.
-pub(crate) async fn wanted(request: &Request) -> Result<CatalogueJob, Problem> {
-    request.sees_everything("the catalogue")?;
+pub(crate) async fn wanted(request: &Request) -> Result<CatalogJob, Problem> {
+    request.sees_everything("the catalog")?;
     let name = request.wanted("name")?;
-    let found = request.ratchet().catalogue().get(name).await?;
+    let found = request.ratchet().catalog().get(name).await?;
     found.ok_or_else(|| {
         Problem::not_found(format!("no program has recorded a job `{}`", brief(name, 80)))
     })
@@ -83,9 +83,9 @@ pub(crate) async fn one(request: Request) -> Answer {
     let content = html! {
         (card("job", "Job", "", details))
         (card("arguments", "Arguments", "", table.or(none)))
-        (commands(&request, &[format!("catalogue show {}", shell(&entry.name))]))
+        (commands(&request, &[format!("catalog show {}", shell(&entry.name))]))
     };
-    let mut page = Page::new("catalogue", brief(&entry.name, 80), content);
-    page.parent = Some((request.root.to("catalogue"), "Catalogue"));
+    let mut page = Page::new("catalog", brief(&entry.name, 80), content);
+    page.parent = Some((request.root.to("catalog"), "Catalog"));
     page.answer(&request).await
 }

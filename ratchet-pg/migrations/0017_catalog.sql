@@ -1,5 +1,5 @@
 -- What the programs of the cluster can run. The entry is JSON.
-CREATE TABLE ratchet.catalogue (
+CREATE TABLE ratchet.catalog (
     name text COLLATE "C" NOT NULL,
     program text COLLATE "C" NOT NULL,
     version integer NOT NULL,

@@ -1,6 +1,6 @@
-//! The entries that a worker records in the catalogue when it joins.
+//! The entries that a worker records in the catalog when it joins.
 
-use ratchet_store::model::{CatalogueArg, CatalogueEntry};
+use ratchet_store::model::{CatalogArg, CatalogEntry};
 
 use crate::job::{ArgDef, JobDef};
 use crate::runtime::Core;
@@ -9,14 +9,14 @@ use crate::runtime::Core;
 const DOCS: usize = 2000;
 
 /// Returns an entry for each job of the registry, ordered by name.
-pub(super) fn entries(core: &Core) -> Vec<CatalogueEntry> {
+pub(super) fn entries(core: &Core) -> Vec<CatalogEntry> {
     let mut entries: Vec<_> = core.resolver.all().iter().map(|job| entry(core, &job.def)).collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
 }
 
-fn entry(core: &Core, def: &JobDef) -> CatalogueEntry {
-    let mut entry = CatalogueEntry::new(core.spec_with_callbacks(def, Vec::new()));
+fn entry(core: &Core, def: &JobDef) -> CatalogEntry {
+    let mut entry = CatalogEntry::new(core.spec_with_callbacks(def, Vec::new()));
     entry.aliases = def.aliases.iter().map(|alias| (*alias).to_owned()).collect();
     entry.docs = text(def.docs);
     entry.args = def.args.iter().map(argument).collect();
@@ -25,8 +25,8 @@ fn entry(core: &Core, def: &JobDef) -> CatalogueEntry {
     entry
 }
 
-fn argument(def: &ArgDef) -> CatalogueArg {
-    let mut argument = CatalogueArg::new(def.name, def.ty);
+fn argument(def: &ArgDef) -> CatalogArg {
+    let mut argument = CatalogArg::new(def.name, def.ty);
     argument.aliases = def.aliases.iter().map(|alias| (*alias).to_owned()).collect();
     argument.docs = text(def.docs);
     let path = def.ty.split('<').next().unwrap_or_default();

@@ -1,21 +1,21 @@
-//! `ratchet catalogue …`
+//! `ratchet catalog …`
 
 use std::fmt::Write as _;
 
-use ratchet_core::CatalogueJob;
+use ratchet_core::CatalogJob;
 
 use super::Session;
-use crate::args::Catalogue;
+use crate::args::Catalog;
 use crate::exit::Failure;
 use crate::output::text::{counted, duration, printable_lines};
 use crate::output::{column, number};
 
-pub(super) async fn run(session: &Session, command: Catalogue) -> Result<(), Failure> {
+pub(super) async fn run(session: &Session, command: Catalog) -> Result<(), Failure> {
     match command {
-        Catalogue::List => {
-            let jobs = session.ratchet.catalogue().list().await?;
+        Catalog::List => {
+            let jobs = session.ratchet.catalog().list().await?;
             let columns = [
-                column("job", |job: &CatalogueJob, _: &_| job.record.entry.name.clone()),
+                column("job", |job: &CatalogJob, _: &_| job.record.entry.name.clone()),
                 column("program", |job, _| job.record.program.clone()),
                 column("version", |job, _| job.record.binary_version.clone()),
                 column("queue", |job, _| job.record.entry.template.queue.clone()),
@@ -25,8 +25,8 @@ pub(super) async fn run(session: &Session, command: Catalogue) -> Result<(), Fai
             ];
             session.out.list(&jobs, &columns, "no worker has recorded its jobs yet")
         }
-        Catalogue::Show { name } => {
-            let found = session.ratchet.catalogue().get(&name).await?;
+        Catalog::Show { name } => {
+            let found = session.ratchet.catalog().get(&name).await?;
             let missing =
                 || Failure::not_found(format!("no program of the cluster has recorded `{name}`"));
             let job = found.ok_or_else(missing)?;
@@ -35,7 +35,7 @@ pub(super) async fn run(session: &Session, command: Catalogue) -> Result<(), Fai
     }
 }
 
-fn arguments(job: &CatalogueJob) -> String {
+fn arguments(job: &CatalogJob) -> String {
     let args = job.record.entry.args.iter();
     let args: Vec<_> = args
         .map(|arg| if arg.required { arg.name.clone() } else { format!("[{}]", arg.name) })
@@ -43,7 +43,7 @@ fn arguments(job: &CatalogueJob) -> String {
     args.join(", ")
 }
 
-fn described(session: &Session, job: &CatalogueJob) -> String {
+fn described(session: &Session, job: &CatalogJob) -> String {
     let (record, out) = (&job.record, &session.out);
     let entry = &record.entry;
     let options = &entry.template.options;

@@ -1,12 +1,12 @@
-//! [`Catalogue`]: what the programs of the cluster can run.
+//! [`Catalog`]: what the programs of the cluster can run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
-use ratchet_store::model::{CatalogueRecord, NodeRecord};
-use ratchet_store::rules::catalogue;
+use ratchet_store::model::{CatalogRecord, NodeRecord};
+use ratchet_store::rules::catalog;
 use serde::Serialize;
 
 use super::enqueue::Target;
@@ -15,25 +15,25 @@ use super::{AnyJob, Enqueue, Ratchet, SubmitError};
 use crate::job::Job as _;
 use crate::runtime::Core;
 
-/// Reads the catalogue; see [`Ratchet::catalogue`].
+/// Reads the catalog; see [`Ratchet::catalog`].
 #[derive(Debug, Clone)]
-pub struct Catalogue {
+pub struct Catalog {
     core: Arc<Core>,
 }
 
-/// A job of the catalogue, and who can run it.
+/// A job of the catalog, and who can run it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct CatalogueJob {
+pub struct CatalogJob {
     /// The entry that a worker of its program has recorded last.
     #[serde(flatten)]
-    pub record: CatalogueRecord,
+    pub record: CatalogRecord,
     /// How many live workers can run it.
     pub workers: usize,
 }
 
 impl Ratchet {
-    /// Returns access to the catalogue: the jobs that the programs of the cluster can run.
+    /// Returns access to the catalog: the jobs that the programs of the cluster can run.
     ///
     /// Each worker records its jobs when it starts, so that a process without their code can list them and check their
     /// arguments.
@@ -44,17 +44,17 @@ impl Ratchet {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
-    /// for job in ratchet.catalogue().list().await? {
+    /// for job in ratchet.catalog().list().await? {
     ///     println!("{} of {}: {}", job.record.entry.name, job.record.program, job.record.entry.docs);
     /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn catalogue(&self) -> Catalogue {
-        Catalogue { core: Arc::clone(&self.core) }
+    pub fn catalog(&self) -> Catalog {
+        Catalog { core: Arc::clone(&self.core) }
     }
 
-    /// Enqueues a job of the catalogue by its name, for programs that do not have its code.
+    /// Enqueues a job of the catalog by its name, for programs that do not have its code.
     ///
     /// The job gets the default options that its program has recorded. The names and the presence of its arguments are
     /// checked; their types are checked by the worker that runs it. Keys that the job derives from its arguments are not
@@ -62,19 +62,19 @@ impl Ratchet {
     ///
     /// # Errors
     ///
-    /// Returns [`SubmitError::BadOption`] for a name that is not in the catalogue, and for arguments that are not those
+    /// Returns [`SubmitError::BadOption`] for a name that is not in the catalog, and for arguments that are not those
     /// of the job.
-    pub async fn enqueue_from_catalogue(
+    pub async fn enqueue_from_catalog(
         &self,
         name: &str,
         arguments: &serde_json::Value,
     ) -> Result<Enqueue<'_, AnyJob>, SubmitError> {
         let refused = |problem: String| SubmitError::BadOption { job: brief(name), problem };
-        let found = self.catalogue().get(name).await?.ok_or_else(|| {
+        let found = self.catalog().get(name).await?.ok_or_else(|| {
             refused("no program of the cluster has recorded a job with that name; check the name, or start a worker that has the job".to_owned())
         })?;
         let entry = found.record.entry;
-        catalogue::check_arguments(&entry, arguments).map_err(refused)?;
+        catalog::check_arguments(&entry, arguments).map_err(refused)?;
         let mut spec = entry.template;
         spec.payload = arguments.to_string().into_bytes();
         let defaults = Defaults { args: &[], encode: |_| {} };
@@ -84,20 +84,20 @@ impl Ratchet {
     }
 }
 
-impl Catalogue {
+impl Catalog {
     /// Lists the jobs, ordered by name and program. Of each job of a program, the entry that was recorded last.
-    pub async fn list(&self) -> Result<Vec<CatalogueJob>, StoreError> {
+    pub async fn list(&self) -> Result<Vec<CatalogJob>, StoreError> {
         let nodes = self.core.store.nodes().await?;
         let mut seen = BTreeSet::new();
-        let mut records = self.core.store.catalogue().await?;
+        let mut records = self.core.store.catalog().await?;
         records.retain(|record| seen.insert((record.entry.name.clone(), record.program.clone())));
         Ok(records.into_iter().map(|record| with_workers(record, &nodes)).collect())
     }
 
     /// Returns a job by its name or one of its aliases, or `None` if no program has recorded it. If several programs have
     /// it, the one that has recorded it last.
-    pub async fn get(&self, name: &str) -> Result<Option<CatalogueJob>, StoreError> {
-        let records = self.core.store.catalogue().await?;
+    pub async fn get(&self, name: &str) -> Result<Option<CatalogJob>, StoreError> {
+        let records = self.core.store.catalog().await?;
         let called = records.into_iter().filter(|record| record.entry.is_called(name));
         // A name takes precedence over an alias.
         let newest = called.max_by_key(|record| (record.entry.name == name, record.last_seen));
@@ -106,10 +106,10 @@ impl Catalogue {
     }
 }
 
-fn with_workers(record: CatalogueRecord, nodes: &[NodeRecord]) -> CatalogueJob {
+fn with_workers(record: CatalogRecord, nodes: &[NodeRecord]) -> CatalogJob {
     let entry = &record.entry;
     let can_run =
         |node: &&NodeRecord| node.alive && node.info.known.knows(&entry.name, entry.version);
     let workers = nodes.iter().filter(can_run).count();
-    CatalogueJob { record, workers }
+    CatalogJob { record, workers }
 }

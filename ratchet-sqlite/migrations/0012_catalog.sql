@@ -1,5 +1,5 @@
 -- What the programs of the cluster can run. The entry is JSON.
-CREATE TABLE ratchet_catalogue (
+CREATE TABLE ratchet_catalog (
     name TEXT NOT NULL,
     program TEXT NOT NULL,
     version INTEGER NOT NULL,

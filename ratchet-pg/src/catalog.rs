@@ -1,9 +1,9 @@
-//! The catalogue.
+//! The catalog.
 
 use std::collections::BTreeMap;
 
-use ratchet_store::model::{CatalogueRecord, NodeInfo};
-use ratchet_store::rules::catalogue;
+use ratchet_store::model::{CatalogRecord, NodeInfo};
+use ratchet_store::rules::catalog;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -15,13 +15,13 @@ use crate::unreadable::readable;
 
 impl Inner {
     /// Records the entries of a node that joins.
-    pub(crate) async fn record_catalogue(&self, node: &NodeInfo) -> Result<(), Fault> {
+    pub(crate) async fn record_catalog(&self, node: &NodeInfo) -> Result<(), Fault> {
         // One statement must not write a row twice.
         let mut entries = BTreeMap::new();
-        for entry in node.catalogue.iter() {
+        for entry in node.catalog.iter() {
             let text = serde_json::to_string(entry);
             let text = text.map_err(|error| sqlx::Error::Encode(error.into()))?;
-            let key = (clean(&entry.name), to_i32(entry.version), catalogue::digest(entry));
+            let key = (clean(&entry.name), to_i32(entry.version), catalog::digest(entry));
             entries.insert(key, text);
         }
         if entries.is_empty() {
@@ -34,7 +34,7 @@ impl Inner {
             digests.push(digest);
             texts.push(text);
         }
-        db::query(self.sql.save_catalogue())
+        db::query(self.sql.save_catalog())
             .bind(clean(&node.declarations.program))
             .bind(clean(&node.binary_version))
             .bind(names)
@@ -43,19 +43,19 @@ impl Inner {
             .bind(texts)
             .execute(&self.pool)
             .await?;
-        let delete = db::query(self.sql.delete_old_catalogue()).bind(micros(catalogue::KEPT));
+        let delete = db::query(self.sql.delete_old_catalog()).bind(micros(catalog::KEPT));
         delete.execute(&self.pool).await?;
         Ok(())
     }
 
-    pub(crate) async fn catalogue(&self) -> Result<Vec<CatalogueRecord>, Fault> {
-        let rows = db::query(self.sql.list_catalogue()).fetch_all(&self.pool).await?;
-        Ok(readable("catalogue entry", &rows, record)?)
+    pub(crate) async fn catalog(&self) -> Result<Vec<CatalogRecord>, Fault> {
+        let rows = db::query(self.sql.list_catalog()).fetch_all(&self.pool).await?;
+        Ok(readable("catalog entry", &rows, record)?)
     }
 }
 
-fn record(row: &PgRow) -> Result<CatalogueRecord, sqlx::Error> {
-    Ok(CatalogueRecord::stored(
+fn record(row: &PgRow) -> Result<CatalogRecord, sqlx::Error> {
+    Ok(CatalogRecord::stored(
         row.try_get(0)?,
         row.try_get(1)?,
         row.try_get(2)?,

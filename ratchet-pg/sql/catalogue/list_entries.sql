@@ -1,3 +1,0 @@
--- Entries of the catalogue, by name and program, the one that was recorded last first.
-SELECT program, binary_version, digest, entry, first_seen, last_seen FROM ratchet.catalogue
-ORDER BY name, program, last_seen DESC, version DESC, digest
