@@ -45,7 +45,10 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
 
 /// Returns whether the user of the database lacks a right.
 fn is_denied(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "42501")
+    error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code)
+        .is_some_and(|code| code == "42501")
 }
 
 /// When to examine old partitions again. Finding the jobs that must be kept reads a whole partition.

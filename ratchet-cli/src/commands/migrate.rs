@@ -52,9 +52,8 @@ async fn grants(
         role.parse().map_err(|error| Failure::usage(format!("`{role}`: {error}")))?;
     let options = selected.target.postgres()?;
     if !apply || global.dry_run {
-        let statements = options.grants(role, user);
-        let text: String = statements.iter().map(|statement| format!("{statement};\n")).collect();
-        return Output::new(global).print(&text);
+        let statements = options.grants(role, user).join(";\n");
+        return Output::new(global).print(&format!("{statements};\n"));
     }
     if selected.production {
         confirm(selected, &format!("give {user} the rights to {role}"), global.yes)?;

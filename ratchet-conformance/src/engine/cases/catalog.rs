@@ -43,7 +43,7 @@ pub async fn k_01_a_client_without_code_enqueues_from_the_catalog(fixture: Engin
         let refused = refused.expect_err("is refused").to_string();
         assert!(refused.contains(problem), "{refused}");
     }
-    let unknown = client.enqueue_from_catalog("nobody.has_this", &json!({})).await;
+    let unknown = client.enqueue_from_catalog("unknown.job", &json!({})).await;
     let unknown = unknown.expect_err("is refused").to_string();
     assert!(unknown.contains("no program of the cluster"), "{unknown}");
     worker.stop().await;
