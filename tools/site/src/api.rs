@@ -37,7 +37,7 @@ impl Api {
             .unwrap_or_else(|| declaration.to_owned());
         let (kind, path) = declaration.split_once(' ').unwrap_or(("", &declaration));
         let (kind, path) = if kind.contains("::") { ("", declaration.as_str()) } else { (kind, path) };
-        let path: String = without_generics(path.split(['(', ' ', '=', ':']).next().map_or("", |_| path));
+        let path = without_generics(path.trim_end_matches('!'));
         let segments: Vec<&str> = path.split("::").collect();
         let [.., owner, name] = segments.as_slice() else { return };
         let is_member = owner.starts_with(|c: char| c.is_ascii_uppercase());

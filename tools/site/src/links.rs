@@ -103,7 +103,11 @@ fn resolved(site: &mut Site, page: &Path, part: &Part, target: &str, at: usize) 
 
 /// Returns the page of the site for a page of the guide in the crate's documentation.
 fn guide(site: &Site, path: &str) -> Option<PathBuf> {
-    let name = path.strip_prefix("crate::").unwrap_or(path).strip_prefix("guide::")?;
+    let path = path.strip_prefix("crate::").unwrap_or(path);
+    if path == "contract" {
+        return site.page_of(Path::new("ratchet/docs/contract.md")).map(Path::to_owned);
+    }
+    let name = path.strip_prefix("guide::")?;
     let files = ["guide", "attributes"].map(|folder| PathBuf::from(format!("ratchet/docs/{folder}/{name}.md")));
     files.iter().find_map(|file| site.page_of(file)).map(Path::to_owned)
 }
