@@ -35,7 +35,7 @@ impl Harness for Memory {
 
 /// The number of sequences per test. The default keeps the suite fast.
 fn sequences() -> u64 {
-    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
+    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
 }
 
 async fn agree(first: u64, max_skipped: usize) {
