@@ -5,6 +5,8 @@
 #[path = "../cluster/shop.rs"]
 mod shop;
 
+use std::io::Write as _;
+
 use ratchet::PgStore;
 use ratchet::prelude::*;
 use shop::Shop;
@@ -24,6 +26,8 @@ async fn main() -> anyhow::Result<()> {
     let worker = ratchet.start().await?;
     // On SIGTERM or SIGINT, running jobs finish; jobs that have not started are released to other workers.
     worker.run_until_signal().await?;
-    eprintln!("worker {name} ran {} jobs", worker.stats().settled);
+    // One write per line, because the workers share the terminal.
+    let line = format!("worker {name} ran {} jobs\n", worker.stats().settled);
+    std::io::stderr().write_all(line.as_bytes())?;
     Ok(())
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 11] = [
     "top",
     "health",
     "serve",
     "token",
     "migrate.status",
     "migrate.up",
+    "migrate.grants",
     "work",
     "codegen",
     "completions",
