@@ -13,7 +13,7 @@ use super::samples::{INTEGERS, TEXTS};
 use super::session::{DEPTH, Session, UNKNOWN};
 use crate::shape::{Integer, Shape, Tagging};
 
-/// The deserializer that traces a type. Created by [`trace`](super::trace).
+/// The deserializer that traces a type. Created by `trace`.
 #[derive(Debug)]
 pub struct Tracer<'s> {
     pub(super) session: &'s mut Session,

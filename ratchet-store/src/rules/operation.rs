@@ -36,7 +36,7 @@ pub fn selection(verb: BulkVerb, filter: &Filter) -> Filter {
     filter
 }
 
-/// Creates an operation that was not started yet. The times are set when it is [started].
+/// Creates an operation that was not started yet. The times are set when it starts.
 pub fn prepare(
     id: OperationId,
     verb: BulkVerb,
