@@ -140,6 +140,25 @@ async fn z_09_work_runs_jobs_and_owns_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn z_09_another_role_replaces_the_one_before() {
+    let database = Database::take().await;
+    let mut db = connect(&database, DatabaseRole::Work).await;
+    assert!(may(&mut db, "DELETE FROM ratchet.ready").await);
+    let user = format!("{}_work", database.name());
+    database.options().grant(DatabaseRole::Submit, &user).await.expect("grants");
+    assert!(may(&mut db, ENQUEUE).await);
+    for denied in [
+        "SELECT FROM ratchet.job",
+        "DELETE FROM ratchet.ready",
+        "SELECT ratchet.make_parts(604800000000, 0)",
+    ] {
+        assert!(!may(&mut db, denied).await, "{denied}");
+    }
+    // Other tests expect that this user has the role in its name.
+    database.options().grant(DatabaseRole::Work, &user).await.expect("grants");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn z_09_migrate_owns_the_schema() {
     let database = Database::take().await;
     let user = format!("{}_migrate", database.name());

@@ -1,6 +1,6 @@
 //! A bulk operation whose leaders are killed. `scripts/proof bulk` runs it with 100,000 jobs.
 
-// The processes are real, and so is the time. The output is the record of a proof.
+// The test uses real processes and real time. `scripts/proof bulk` shows what it prints.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::path::Path;
