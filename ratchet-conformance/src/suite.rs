@@ -175,6 +175,7 @@ macro_rules! __cases {
                 c_04_a_claim_brings_all_that_was_submitted
                 c_04_plain_and_odd_jobs_come_in_order_and_end
                 c_04_a_job_that_moved_is_still_whole
+                m_05_a_trace_context_survives_retries
             }
             coalesce {
                 s_04_submits_before_the_start_are_one_job

@@ -55,7 +55,7 @@ pub use job::{
     default_value, evaluate, find_error, implemented, injected, input, input_all, key_part, run,
     run_blocking, same_output, too_old, upgraded, validated,
 };
-pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
+pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport, TraceMode, TraceRelation};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
@@ -72,12 +72,13 @@ pub use ratchet_store::model::{
     DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId,
     JobRecord, JobState, Missed, OperationId, OperationRecord, OperationState, Overlap,
     PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
+    InvalidTraceContext, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
     AlertSink, CheckResult, DeadLetterSink, DedicatedEngineThread, Health, Middleware, Next,
-    OutcomeSink, SingleRuntime, SinkError, Spawn, Task, Tasks, TracingSink,
+    OutcomeSink, SingleRuntime, SinkError, Spawn, Task, Tasks, TracePropagator, TracingSink,
 };
 pub use worker::{
     Completion, EngineDied, EnginePart, HealthServer, StartError, Stopped, Worker, WorkerStats,

@@ -29,6 +29,7 @@ pub(crate) const OPTIONS: Table = Table {
         Opt { key: "expires_in", takes: Takes::Duration, example: r#"expires_in = "1h""#, help: "How long after its submit a job is canceled unless it has started." },
         Opt { key: "retry_within", takes: Takes::Duration, example: r#"retry_within = "2h""#, help: "How long after its submit a failed run may be retried." },
         Opt { key: "panic", takes: Takes::Word, example: "panic = dlq", help: "What a panic does: `retry` or `dlq`." },
+        Opt { key: "trace", takes: Takes::Word, example: "trace = link", help: "How runs relate to the trace of the submit: `auto`, `parent`, `link` or `off`." },
         Opt { key: "tags", takes: Takes::List, example: r#"tags("mail", "eu")"#, help: "Tags of every job of the block." },
         Opt { key: "derive", takes: Takes::List, example: "derive(Debug, Clone)", help: "Derives on the invocation structs." },
         Opt { key: "crate", takes: Takes::Path, example: "crate = ::ratchet", help: "Where the runtime is, for every job of the block." },

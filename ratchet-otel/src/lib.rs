@@ -1,4 +1,4 @@
-//! The metrics of a [`Ratchet`] as OpenTelemetry instruments.
+//! The metrics of a [`Ratchet`] as OpenTelemetry instruments, and [`Traces`] that lead from a submit to its runs.
 //!
 //! ```
 //! use opentelemetry::metrics::MeterProvider as _;
@@ -29,6 +29,7 @@
 mod histograms;
 mod messaging;
 mod observed;
+mod traces;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,6 +41,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::histograms::Histograms;
+pub use crate::traces::Traces;
 
 /// How often the values of histograms are recorded and the store is sampled.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -134,6 +134,7 @@ pub(crate) struct Columns<'a> {
     correlation_id: Vec<Option<Cow<'a, str>>>,
     tags: Vec<Option<String>>,
     extra: Vec<Option<String>>,
+    trace: Vec<Option<String>>,
 }
 
 impl<'a> Columns<'a> {
@@ -153,6 +154,7 @@ impl<'a> Columns<'a> {
         self.priority.push(i16::from(spec.priority.level()));
         self.climit.push(spec.concurrency.as_ref().map(|key| to_i32(key.limit)));
         self.extra.push(extra(spec));
+        self.trace.push(spec.trace.as_deref().map(ToString::to_string));
         self.name.push(cleaned(&spec.name));
         self.queue.push(cleaned(&spec.queue));
         self.payload.push(&spec.payload);
@@ -192,6 +194,7 @@ impl<'a> Columns<'a> {
             .bind(self.correlation_id)
             .bind(self.tags)
             .bind(self.extra)
+            .bind(self.trace)
     }
 }
 
@@ -220,6 +223,7 @@ impl<'a> Columns<'a> {
             .bind(self.tenant.pop().flatten())
             .bind(self.correlation_id.pop().flatten())
             .bind(self.tags.pop().flatten())
+            .bind(self.trace.pop().flatten())
     }
 }
 
@@ -263,6 +267,9 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
         spec.retry_until = extra.retry_until;
         spec.successor = extra.successor;
     }
+    // A malformed context must not keep the job from running.
+    let trace = row.try_get_unchecked::<Option<&str>, _>(first + 13)?;
+    spec.trace = trace.and_then(|text| text.parse().ok()).map(Box::new);
     Ok(spec)
 }
 

@@ -74,9 +74,17 @@ fn graphs(seed: u64) -> Vec<Op> {
 }
 
 fn agree(generate: fn(u64) -> Vec<Op>, seeds: impl Iterator<Item = u64>) {
+    agree_on(PgHarness::fresh(), generate, seeds);
+}
+
+fn agree_on(
+    pg: impl Future<Output = PgHarness>,
+    generate: fn(u64) -> Vec<Op>,
+    seeds: impl Iterator<Item = u64>,
+) {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime").block_on(async {
-        let pg = PgHarness::fresh().await;
+        let pg = pg.await;
         for seed in seeds {
             pg.database.empty().await;
             let ops = generate(seed);
@@ -91,12 +99,12 @@ fn agree(generate: fn(u64) -> Vec<Op>, seeds: impl Iterator<Item = u64>) {
 
 #[test]
 fn agrees_with_memory_part_0() {
-    agree(operations, fixed(0, 2, 200));
+    agree(operations, fixed(0, 2, 100));
 }
 
 #[test]
 fn agrees_with_memory_part_1() {
-    agree(operations, fixed(1, 2, 200));
+    agree(operations, fixed(1, 2, 100));
 }
 
 #[test]
@@ -106,12 +114,12 @@ fn agrees_with_memory_on_new_seeds() {
 
 #[test]
 fn agrees_with_memory_on_graphs_0() {
-    agree(graphs, fixed(0, 2, 80));
+    agree(graphs, fixed(0, 2, 40));
 }
 
 #[test]
 fn agrees_with_memory_on_graphs_1() {
-    agree(graphs, fixed(1, 2, 80));
+    agree(graphs, fixed(1, 2, 40));
 }
 
 #[test]
@@ -123,4 +131,15 @@ fn agrees_with_memory_on_graphs_with_new_seeds() {
 #[test]
 fn agrees_with_memory_on_seeds_that_found_a_difference() {
     agree(graphs, [196_938_047_294_614].into_iter());
+}
+
+/// Every operation behind a transaction pooler. `scripts/proof rounds` runs the conformance suites there too.
+#[test]
+fn s_09_agrees_with_memory_behind_a_pooler() {
+    agree_on(PgHarness::pooled(), operations, fixed(0, 1, 30));
+}
+
+#[test]
+fn s_09_agrees_with_memory_on_graphs_behind_a_pooler() {
+    agree_on(PgHarness::pooled(), graphs, fixed(0, 1, 12));
 }

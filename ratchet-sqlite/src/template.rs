@@ -133,6 +133,9 @@ pub(crate) struct PerJobFields {
     retry_until: Option<Deadline>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     successor: bool,
+    /// A text, because a malformed context must not keep the job from running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
 }
 
 impl PerJobFields {
@@ -148,6 +151,7 @@ impl PerJobFields {
             && spec.finished.is_none()
             && spec.step.is_none()
             && spec.expires.is_none()
+            && spec.trace.is_none()
             && spec.retry_until.is_none();
         if plain {
             return Ok(None);
@@ -165,6 +169,7 @@ impl PerJobFields {
             expires: spec.expires,
             retry_until: spec.retry_until,
             successor: spec.successor,
+            trace: spec.trace.as_deref().map(ToString::to_string),
         };
         serde_json::to_string(&own).map(Some).map_err(|error| sqlx::Error::Encode(Box::new(error)))
     }
@@ -194,6 +199,7 @@ pub(crate) fn spec(
         spec.expires = own.expires;
         spec.retry_until = own.retry_until;
         spec.successor = own.successor;
+        spec.trace = own.trace.and_then(|text| text.parse().ok()).map(Box::new);
     }
     Ok(spec)
 }
@@ -212,6 +218,8 @@ mod tests {
         spec.expires = Some(Deadline::In(Duration::ZERO));
         spec.retry_until = Some(Deadline::In(Duration::ZERO));
         spec.successor = true;
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".parse();
+        spec.trace = Some(Box::new(trace.expect("a trace context")));
         let spec = serde_json::to_value(spec).expect("it is JSON");
         let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
         let mut kept = vec![
@@ -235,6 +243,7 @@ mod tests {
             "successor",
             "tags",
             "tenant",
+            "trace",
             "version",
         ];
         kept.sort_unstable();

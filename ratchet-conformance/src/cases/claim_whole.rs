@@ -20,6 +20,7 @@ fn kinds(world: &World, round: &str) -> Vec<NewJob> {
         job().tenant("acme"),
         job().tag("red").tag("blue"),
         job().correlation("request-7"),
+        job().traced(),
         job().service("stripe"),
         job().key(&format!("order-{round}")),
         job().idempotent(&format!("once-{round}")),
@@ -44,6 +45,9 @@ pub async fn c_04_a_claim_brings_all_that_was_submitted(world: &World) {
     let alike: Vec<_> = (0..3).map(|_| world.job().service("stripe").payload(b"7")).collect();
     world.submit_all(alike.clone()).await;
     jobs.extend(alike);
+    let traced: Vec<_> = (0..3).map(|_| world.job().traced().payload(b"7")).collect();
+    world.submit_all(traced.clone()).await;
+    jobs.extend(traced);
     world.pass(secs(2)).await;
     let mut runs: HashMap<_, _> =
         node.claim(100).await.into_iter().map(|run| (run.id(), run)).collect();
@@ -108,4 +112,16 @@ pub async fn c_04_a_job_that_moved_is_still_whole(world: &World) {
         assert_eq!((run.due, run.queued_at), (record.due, record.queued_at));
     }
     assert!(runs.is_empty());
+}
+
+pub async fn m_05_a_trace_context_survives_retries(world: &World) {
+    let node = world.node().await;
+    let job = world.job().traced();
+    world.submit(job.clone()).await;
+    for _ in 0..3 {
+        let run = node.claim_one().await;
+        assert_eq!(run.spec.trace, job.spec.trace);
+        world.apply(run.retry(secs(1))).await;
+        world.pass(secs(1)).await;
+    }
 }

@@ -11,7 +11,7 @@ use crate::fixture::{JobExt, hours, secs};
 fn with_every_option(world: &World) -> NewJob {
     let mut job = world.job().queue("q").priority(Priority::High).version(3).payload(b"[1,2]");
     job = job.key("order-1").idempotent("once").tenant("acme").tag("a").tag("b");
-    job = job.correlation("request-9").at_most(4, "gateway").due_in(hours(1));
+    job = job.correlation("request-9").traced().at_most(4, "gateway").due_in(hours(1));
     job.spec.service = Some("payments".to_owned());
     job.spec.on_success = Some(Box::new(JobSpec::new("thank", b"1".to_vec())));
     job.spec.on_failure = Some(Box::new(JobSpec::new("sorry", b"2".to_vec())));

@@ -3,7 +3,7 @@
 use ratchet_store::model::{AttemptOutcome, ClaimRequest, Heartbeat, JobState, Verdict};
 
 use crate::World;
-use crate::fixture::{RunExt, hours, secs};
+use crate::fixture::{JobExt, RunExt, hours, secs};
 
 const LEASE: std::time::Duration = secs(15);
 
@@ -20,7 +20,7 @@ pub async fn p_01_running_long_does_not_orphan(world: &World) {
 
 pub async fn p_01_lapsed_lease_orphans(world: &World) {
     let node = world.mortal(LEASE).await;
-    let run = world.run_on(&node, world.job()).await;
+    let run = world.run_on(&node, world.job().traced()).await;
     world.pass(LEASE).await;
     let orphans = world.orphans().await;
     assert_eq!(orphans.len(), 1);

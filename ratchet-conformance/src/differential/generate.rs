@@ -141,6 +141,9 @@ impl Generator {
         if rng.u8(..4) == 0 {
             job = job.queue("other");
         }
+        if rng.u8(..8) == 0 {
+            job = job.traced();
+        }
         if rng.u8(..12) == 0 {
             job = job.version(2);
         }

@@ -259,6 +259,7 @@ macro_rules! __engine_cases {
             }
             spawning {
                 s_14_children_and_graphs_inherit_tenant_and_correlation_id
+                s_14_children_callbacks_and_graphs_inherit_the_trace_context
                 s_08_children_come_with_the_success
                 s_08_a_failed_attempt_leaves_no_children
                 s_08_a_taken_key_drops_that_child_with_a_warning

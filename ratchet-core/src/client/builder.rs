@@ -12,7 +12,7 @@ use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
 use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, QueueMiddleware, SinkError,
-    Sinks,
+    Sinks, TracePropagator,
 };
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 use ratchet_store::rules::recurring::Cron;
@@ -38,6 +38,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     panics: Arc<Panics>,
+    propagator: Option<Arc<dyn TracePropagator>>,
 }
 
 impl Ratchet {
@@ -70,6 +71,7 @@ impl Builder {
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(OsEntropy),
             panics: Arc::default(),
+            propagator: None,
         }
     }
 
@@ -140,6 +142,13 @@ impl Builder {
         middleware: impl Middleware,
     ) -> Self {
         self.queue_middleware.push((queue.into(), Arc::new(middleware)));
+        self
+    }
+
+    /// Connects submits and runs to a tracing system: the trace context of each submit is stored with its job, and the
+    /// span of each run is related to it.
+    pub fn trace_propagator(mut self, propagator: impl TracePropagator) -> Self {
+        self.propagator = Some(Arc::new(propagator));
         self
     }
 
@@ -306,7 +315,7 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError::Config(problems));
         }
-        let core = Core::new(
+        let mut core = Core::new(
             self.store,
             resolver,
             self.config,
@@ -322,6 +331,7 @@ impl Builder {
             conditions,
             self.panics,
         );
+        core.propagator = self.propagator;
         Ok(Ratchet { core: Arc::new(core), acting: None })
     }
 }

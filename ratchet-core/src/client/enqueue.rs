@@ -12,10 +12,10 @@ use super::coalesce;
 use super::submit::{self, Defaults};
 use super::{JobHandle, SubmitError};
 use crate::events::JobRef;
-use crate::job::{Job, JobContext, JobDef, WithoutInputs};
+use crate::job::{Job, JobContext, JobDef, TraceMode, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Backoff, Priority};
+use ratchet_store::model::{Backoff, Priority, TraceContext};
 use ratchet_store::model::{
     Change, ChangeError, ChangeReply, ConcurrencyKey, Deadline, Debounce, Due, InsertError,
     Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
@@ -112,6 +112,13 @@ impl<'a, J: Job> Enqueue<'a, J> {
             if let Target::Run(ctx, _) = target {
                 spec.tenant = ctx.tenant().map(str::to_owned);
                 spec.correlation_id = ctx.correlation_id().map(str::to_owned);
+                spec.trace = ctx.trace_context().cloned().map(Box::new);
+            }
+            if let Some(context) = target.core().current_trace() {
+                spec.trace = Some(Box::new(context));
+            }
+            if def.trace == TraceMode::Off {
+                spec.trace = None;
             }
             let key_lifetime = def.idempotency_within;
             let on_conflict = def.on_conflict.into();
@@ -309,14 +316,21 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.spec(|spec| spec.correlation_id = Some(id.into()))
     }
 
+    /// Sets the trace context of the submit, for example that of a request, to which the runs of the job are related. The
+    /// default is the context of the current span, if there is a
+    /// [propagator](crate::Builder::trace_propagator).
+    pub fn trace_context(self, context: TraceContext) -> Self {
+        self.spec(|spec| spec.trace = Some(Box::new(context)))
+    }
+
     /// Sets the tenant. Keys are unique within a tenant.
     pub fn tenant(self, tenant: impl Into<String>) -> Self {
         self.spec(|spec| spec.tenant = Some(tenant.into()))
     }
 
-    /// Removes the tenant and the correlation id that a child inherits from the job that enqueues it.
+    /// Removes the tenant, the correlation id and the trace context that a child inherits from the job that enqueues it.
     pub fn inherit_nothing(self) -> Self {
-        self.spec(|spec| (spec.tenant, spec.correlation_id) = (None, None))
+        self.spec(|spec| (spec.tenant, spec.correlation_id, spec.trace) = (None, None, None))
     }
 
     /// Runs another job when this one has succeeded. The callback can read this job with `#[inject] Finished<…>`.

@@ -70,5 +70,6 @@ fn callback_job(
     spec.finished = Some(Box::new(parent));
     spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());
     spec.correlation_id = spec.correlation_id.or_else(|| job.spec.correlation_id.clone());
+    spec.trace = spec.trace.or_else(|| job.spec.trace.clone());
     NewJob::new(id, spec)
 }

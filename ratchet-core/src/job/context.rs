@@ -21,7 +21,7 @@ use super::{InputDef, RunHost, State, StopSignal};
 use crate::failure::JobError;
 use ratchet_store::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, NewGraph, NewHandOff, NewJob, NewReject,
-    Progress, RunNotes, StepInput,
+    Progress, RunNotes, StepInput, TraceContext,
 };
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
@@ -55,6 +55,8 @@ struct Run {
     dirty: AtomicBool,
     /// The outputs of earlier steps, read when the run begins.
     step_inputs: OnceLock<StepInputs>,
+    /// The trace context of the span of the run.
+    trace: OnceLock<TraceContext>,
 }
 
 /// The input of a step from the steps before it.
@@ -84,6 +86,7 @@ impl JobContext {
                 recorded,
                 dirty: AtomicBool::new(false),
                 step_inputs: OnceLock::new(),
+                trace: OnceLock::new(),
             }),
         }
     }
@@ -131,6 +134,17 @@ impl JobContext {
     /// Returns the tags of the job.
     pub fn tags(&self) -> &[String] {
         &self.run.job.spec.tags
+    }
+
+    /// Returns the trace context of this run: that of its span if there is a
+    /// [propagator](crate::Builder::trace_propagator), otherwise that of the submit. Children and callbacks inherit it.
+    pub fn trace_context(&self) -> Option<&TraceContext> {
+        self.run.trace.get().or(self.run.job.spec.trace.as_deref())
+    }
+
+    /// Sets the trace context of the span of the run.
+    pub(crate) fn set_trace_context(&self, context: TraceContext) {
+        let _ = self.run.trace.set(context);
     }
 
     /// Returns the correlation id that was set on submit.

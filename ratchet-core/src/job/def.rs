@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::explicit::{ExplicitOptions, Sets};
 use super::{
     AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
-    KeyConflict, KeyTemplates, RetryHook, checked,
+    KeyConflict, KeyTemplates, RetryHook, TraceMode, checked,
 };
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
@@ -58,6 +58,8 @@ pub struct JobDef {
     pub blocking: bool,
     /// Whether stored fields that no argument takes are an error.
     pub strict: bool,
+    /// How its runs relate to the trace of its submit.
+    pub trace: TraceMode,
     /// The recurring schedule, if any.
     pub cron: Option<CronDef>,
     /// The job to submit when this one has succeeded.
@@ -141,6 +143,7 @@ impl JobDef {
             panic: PanicPolicy::Retry,
             blocking: false,
             strict: false,
+            trace: TraceMode::Auto,
             cron: None,
             on_success: None,
             on_failure: None,
@@ -324,6 +327,12 @@ impl JobDef {
     /// Marks the function as synchronous.
     pub const fn blocking(mut self) -> Self {
         self.blocking = true;
+        self
+    }
+
+    /// Sets how the runs relate to the trace of the submit.
+    pub const fn trace(mut self, mode: TraceMode) -> Self {
+        self.trace = mode;
         self
     }
 

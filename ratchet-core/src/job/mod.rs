@@ -27,6 +27,7 @@ mod returns;
 mod schedule;
 mod state;
 mod stop_signal;
+mod trace;
 mod type_trace;
 mod upgrade;
 mod validate;
@@ -68,6 +69,7 @@ pub use returns::{
     IntoFailure, JobOutput, JobReturn, Probe, ReturnShape, RunFuture, run, run_blocking,
 };
 pub(crate) use returns::{Returned, Work};
+pub use trace::{TraceMode, TraceRelation};
 pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};

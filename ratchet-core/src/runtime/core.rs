@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::{Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, Sinks, Workers};
+use super::{
+    Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, Sinks, TracePropagator, Workers,
+};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
@@ -50,6 +52,7 @@ pub(crate) struct Core {
     /// Identifies this process in the statistics. Its workers share it, and it does not change if they join again.
     pub(super) stats_source: OnceLock<NodeId>,
     pub(crate) workers: Workers,
+    pub(crate) propagator: Option<Arc<dyn TracePropagator>>,
 }
 
 impl Core {
@@ -97,6 +100,7 @@ impl Core {
             rollup: tokio::sync::Mutex::default(),
             stats_source: OnceLock::new(),
             workers: Workers::default(),
+            propagator: None,
         }
     }
 

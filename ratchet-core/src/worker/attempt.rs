@@ -50,7 +50,7 @@ pub(crate) async fn attempt(
     let mut hooks = Hooks::NONE;
     let whole = outcome(core, ctx, spawn, late, started, &mut effects, &mut hooks);
     let whole = AssertUnwindSafe(whole);
-    let outcome = match whole.catch_unwind().instrument(run_span(ctx.claimed())).await {
+    let outcome = match whole.catch_unwind().instrument(run_span(core, ctx)).await {
         Ok(outcome) => outcome,
         Err(payload) => panicked(core, PanicReport::new(payload)),
     };
@@ -100,6 +100,7 @@ fn end(
     effects.notes.warnings.extend(warnings);
     (effects.spawned, effects.graphs) = (spawned, graphs);
     (effects.rejects, effects.hand_offs) = (items.rejects, items.hand_offs);
+    effects.trace = ctx.trace_context().cloned();
     let job = ctx.claimed();
     let settlement = settlement::of_run(core, &core.policies, job, outcome, duration, effects);
     crash_point(CrashPoint::SettleDecided);

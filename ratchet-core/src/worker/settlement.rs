@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Claimed, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, Settlement,
+    Claimed, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, Settlement, TraceContext,
 };
 
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
@@ -21,6 +21,8 @@ pub(super) struct RunEffects {
     pub(super) condition_results: Vec<(String, bool)>,
     /// The handler could not be stopped and is still running.
     pub(super) lingering: bool,
+    /// The trace context of the run.
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// Decides on an outcome and builds the settlement.
@@ -50,5 +52,9 @@ pub(super) fn of_run(
         settlement.hand_offs = effects.hand_offs;
     }
     follow_up(job, &mut settlement, policies, || core.ids.job());
+    if let Some(trace) = effects.trace {
+        let callbacks = settlement.spawned.iter_mut().filter(|job| job.spec.finished.is_some());
+        callbacks.for_each(|callback| callback.spec.trace = Some(Box::new(trace.clone())));
+    }
     settlement
 }

@@ -13,7 +13,7 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority, Trace,
     StructName, Tags, Template, Upgrades, Value, Within, Word, Zone,
 };
 
@@ -59,6 +59,7 @@ pub(crate) const OPTIONS: Table = Table {
         opt("panic", Takes::Text, r#"panic = "dlq""#, "What a panic does: \"retry\" or \"dlq\"."),
         opt("blocking", Takes::Flag, "blocking", "The function is a plain `fn` and may block its thread."),
         opt("strict", Takes::Flag, "strict", "Stored fields that no argument takes are an error instead of a warning."),
+        opt("trace", Takes::Word, "trace = link", "How runs relate to the trace of the submit: `auto`, `parent`, `link` or `off`."),
         opt("implements", Takes::Path, "implements = shop_api::SendEmail", "The function implements this job, which another crate declares without a body."),
         opt("validate", Takes::Path, "validate = check_order", "A `fn(&Struct) -> Result<(), impl Display>` that refuses bad arguments."),
         opt("struct_name", Takes::Path, "struct_name = EmailJob", "The name of the invocation struct, instead of the fn's in `PascalCase`."),
@@ -131,6 +132,7 @@ pub(crate) struct Options {
     pub(crate) panic: Option<Word<OnPanic>>,
     pub(crate) blocking: Flag,
     pub(crate) strict: Flag,
+    pub(crate) trace: Option<Word<Trace>>,
     pub(crate) implements: Option<JobPath>,
     pub(crate) validate: Option<FnPath>,
     pub(crate) struct_name: Option<StructName>,
@@ -162,6 +164,7 @@ impl Options {
         self.expires_in = self.expires_in.or(block.expires_in);
         self.retry_within = self.retry_within.or(block.retry_within.filter(|_| !never_retried));
         self.panic = self.panic.or(block.panic);
+        self.trace = self.trace.or(block.trace);
         self.tags = self.tags.or(block.tags);
         self.derive = self.derive.or(block.derive);
         self

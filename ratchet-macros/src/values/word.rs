@@ -38,6 +38,14 @@ impl Words for OnPanic {
     const WORDS: &'static [(&'static str, &'static str)] = &[("retry", "Retry"), ("dlq", "Dlq")];
 }
 
+/// The words of `trace`.
+pub(crate) enum Trace {}
+
+impl Words for Trace {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("auto", "Auto"), ("parent", "Parent"), ("link", "Link"), ("off", "Off")];
+}
+
 /// The words of `on_conflict`.
 pub(crate) enum OnConflict {}
 

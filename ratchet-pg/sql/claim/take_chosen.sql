@@ -31,5 +31,5 @@ slots AS (
 )
 SELECT t.job, t.place, t.version, t.run, t.due, t.attempts, t.crashes, t.deferrals, t.generation,
     j.queued_at, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey,
-    j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra
+    j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra, j.trace
 FROM taken t LEFT JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = t.job OFFSET 0) j ON true

@@ -1,5 +1,5 @@
 -- One row: the store's clock at the insert. Inserts jobs, some of which are part of a graph.
-WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) AS now),
+WITH clock AS MATERIALIZED (SELECT COALESCE($20::bigint, ratchet.now_micros()) AS now),
 -- The new jobs with their due times, limited to the latest valid timestamp.
 fresh AS MATERIALIZED (
     SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,
@@ -7,17 +7,17 @@ fresh AS MATERIALIZED (
     FROM clock, unnest(
         $1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::smallint[], $7::integer[], $8::text[],
         $9::text[], $10::bytea[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
-        $17::text[], $18::text[], $20::uuid[], $21::uuid[], $22::bigint[], $23::boolean[], $24::boolean[], $25::text[],
-        $26::text[]
+        $17::text[], $18::text[], $19::text[], $21::uuid[], $22::uuid[], $23::bigint[], $24::boolean[], $25::boolean[],
+        $26::text[], $27::text[]
     ) AS n(id, at, delay, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey,
-        service, tenant, correlation_id, tags, extra, graph, grp, pause, linked, first_match, judges, wait)
+        service, tenant, correlation_id, tags, extra, trace, graph, grp, pause, linked, first_match, judges, wait)
 ),
 -- The immutable part of the jobs.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
-        idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
+        idempotency_key, ckey, service, tenant, correlation_id, tags, extra, trace)
     SELECT id, now, due, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
-        tenant, correlation_id, tags::jsonb, extra
+        tenant, correlation_id, tags::jsonb, extra, trace
     FROM fresh
 ),
 -- Jobs that are due now.

@@ -26,7 +26,7 @@ SELECT j.id AS job,
     COALESCE(o.node, h.node, a.node) AS node,
     e.error,
     j.queued_at, j.queue, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key,
-    j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
+    j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra, j.trace,
     m.wait, m.root,
     n.percent, n.message, n.checkpoint, n.warnings
 -- One lookup per job, so that each reads only one partition.

@@ -126,7 +126,7 @@ async fn o_03_the_leader_removes_the_dead_rows_that_counts_would_read() {
     // Before PostgreSQL 17, only the owner of a table may vacuum it.
     let database = Database::take().await;
     let store = PgStore::open(database.options()).await.expect("the store opens");
-    let pg = PgHarness { store, database };
+    let pg = PgHarness::of(store, database);
     let vacuums = async || -> i64 {
         let sql = "SELECT sum(vacuum_count)::bigint FROM pg_stat_all_tables
                    WHERE schemaname = 'ratchet' AND relname IN ('ready', 'scheduled', 'lease', 'tally')";

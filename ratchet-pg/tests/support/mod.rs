@@ -39,11 +39,30 @@ pub(crate) fn free_port() -> u16 {
 pub(crate) struct PgHarness {
     pub(crate) store: PgStore,
     pub(crate) database: Database,
+    pooler: Option<Pooler>,
+}
+
+impl PgHarness {
+    pub(crate) fn of(store: PgStore, database: Database) -> Self {
+        Self { store, database, pooler: None }
+    }
+
+    /// Opens a store that only polls, behind a transaction pooler with fewer connections than the store has.
+    pub(crate) async fn pooled() -> Self {
+        let database = Database::take().await;
+        let pooler = Pooler::of_transactions(&database.folder(), &database.url()).await;
+        let store = PgStore::open(pooler.options()).await.expect("the store opens");
+        Self { store, database, pooler: Some(pooler) }
+    }
 }
 
 #[async_trait]
 impl Harness for PgHarness {
     async fn fresh() -> Self {
+        // `scripts/proof rounds` runs the suites once more behind a pooler.
+        if std::env::var_os("RATCHET_POOLED").is_some() {
+            return Self::pooled().await;
+        }
         let database = Database::take().await;
         // A worker must need no other rights than these. A server of `DATABASE_URL` may not let others log in.
         let options = if std::env::var_os("DATABASE_URL").is_some() {
@@ -52,7 +71,7 @@ impl Harness for PgHarness {
             database.options_as(DatabaseRole::Work).await
         };
         let store = PgStore::open(options).await.expect("the store opens");
-        Self { store, database }
+        Self::of(store, database)
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -61,43 +80,10 @@ impl Harness for PgHarness {
 
     async fn advance(&self, by: Duration) {
         self.database.advance(by).await;
-    }
-    fn rounds(&self, all: usize) -> usize {
-        // Thousands of jobs take minutes on a busy machine.
-        if all < 1000 { all } else { some_rounds(all) }
-    }
-}
-
-/// A store behind a transaction pooler with fewer connections than the store has.
-pub(crate) struct PooledHarness {
-    pub(crate) store: PgStore,
-    pub(crate) pooler: Pooler,
-    pub(crate) database: Database,
-}
-
-#[async_trait]
-impl Harness for PooledHarness {
-    async fn fresh() -> Self {
-        let database = Database::take().await;
-        let pooler = Pooler::of_transactions(&database.folder(), &database.url()).await;
-        let store = PgStore::open(pooler.options()).await.expect("the store opens");
-        Self { store, pooler, database }
-    }
-
-    fn store(&self) -> Arc<dyn Store> {
-        Arc::new(self.store.clone())
     }
 
     fn rounds(&self, all: usize) -> usize {
-        some_rounds(all)
-    }
-
-    async fn advance(&self, by: Duration) {
-        self.database.advance(by).await;
-    }
-
-    fn sends_wakes(&self) -> bool {
-        // Wake-ups within the process still arrive.
-        true
+        // Thousands of jobs take minutes on a busy machine.
+        if all < 1000 && self.pooler.is_none() { all } else { some_rounds(all) }
     }
 }

@@ -37,6 +37,7 @@ mod stats;
 mod step;
 mod store_error;
 mod suspects;
+mod trace;
 mod unknown_job;
 mod unreadable;
 
@@ -89,5 +90,6 @@ pub use stats::{
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use suspects::{Suspects, Suspicion};
+pub use trace::{InvalidTraceContext, TraceContext};
 pub use unknown_job::UnknownJob;
 pub use unreadable::Unreadable;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Claimed, Deadline, Envelope, JobId, Priority, Step};
+use super::{Backoff, Claimed, Deadline, Envelope, JobId, Priority, Step, TraceContext};
 
 /// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct JobSpec {
     /// Set by the store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub successor: bool,
+    /// The trace context of the code that submitted the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Box<TraceContext>>,
 }
 
 /// How a panic in a handler is handled.
@@ -176,6 +179,7 @@ impl JobSpec {
             expires: None,
             retry_until: None,
             successor: false,
+            trace: None,
         }
     }
 
@@ -212,6 +216,7 @@ impl JobSpec {
             expires,
             retry_until,
             successor,
+            trace,
         } = self;
         *name == other.name
             && *version == other.version
@@ -232,6 +237,7 @@ impl JobSpec {
             && *expires == other.expires
             && *retry_until == other.retry_until
             && *successor == other.successor
+            && *trace == other.trace
             && match (step, &other.step) {
                 (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),

@@ -4,6 +4,7 @@ use ratchet_core::{Event, Filter, JobState, PageRequest, Ratchet, SubmitError};
 
 use crate::engine::fixture::{EngineFixture, event};
 use crate::engine::script::{Script, Step};
+use crate::fixture::trace_context;
 
 async fn children(ratchet: &Ratchet) -> usize {
     ratchet
@@ -81,5 +82,20 @@ pub async fn s_14_children_and_graphs_inherit_tenant_and_correlation_id(fixture:
     };
     assert_eq!(found(Filter::any()).await, 3 + 2 + 3 + 2);
     assert_eq!(found(Filter::any().tenant("acme").correlation_id("request-1")).await, 10);
+    worker.stop().await;
+}
+
+pub async fn s_14_children_callbacks_and_graphs_inherit_the_trace_context(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let context = trace_context();
+    for step in [Step::Spawn(2), Step::SpawnBatch(3)] {
+        let parent = ratchet.enqueue(Script::of([step])).trace_context(context.clone());
+        let parent = parent.on_success(Script::of([Step::Ok])).await.expect("enqueues");
+        fixture.until(&ratchet, parent.id(), JobState::Succeeded).await;
+    }
+    let page = ratchet.jobs().list(&Filter::any(), PageRequest::default()).await.expect("reads");
+    let traced = page.jobs.iter().filter(|job| job.spec.trace.as_deref() == Some(&context)).count();
+    // Two parents, two callbacks, two children, three members of a batch.
+    assert_eq!((page.jobs.len(), traced), (9, 9));
     worker.stop().await;
 }

@@ -128,10 +128,12 @@ impl<'a> Draft<'a> {
         self.key_lifetime = Some(lifetime);
     }
 
-    /// Sets the tenant and the correlation id of the graph on every job that has none.
+    /// Sets the tenant, the correlation id and the trace context of the graph on every job that has none.
     fn share_origin(&mut self) {
+        let trace = self.run.and_then(JobContext::trace_context).cloned().map(Box::new);
         for job in &mut self.graph.jobs {
             let spec = &mut job.spec;
+            spec.trace = spec.trace.take().or_else(|| trace.clone());
             spec.tenant = spec.tenant.take().or_else(|| self.tenant.clone());
             spec.correlation_id =
                 spec.correlation_id.take().or_else(|| self.correlation_id.clone());

@@ -171,6 +171,7 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if options.strict.is_present() {
         calls.push(quote!(.strict()));
     }
+    calls.extend(options.trace.as_ref().map(|mode| word("trace", "TraceMode", mode)));
     calls.extend(job.breaker.as_ref().map(|value| {
         let breaker = breaker(value);
         quote!(.breaker(#breaker))
