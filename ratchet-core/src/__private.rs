@@ -20,6 +20,7 @@ pub use crate::failure::{
 };
 pub use crate::job::JobContext;
 pub use crate::job::Registration;
+pub use crate::job::TraceMode;
 pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
@@ -30,7 +31,6 @@ pub use crate::job::{
     inject, injected, injection, input, input_all, json_reader, json_writer, key_part, run,
     run_blocking, same_output, too_old, upgraded, validated,
 };
-pub use crate::job::TraceMode;
 pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
 
 pub mod options;

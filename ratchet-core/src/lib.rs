@@ -69,10 +69,10 @@ pub use ratchet_store::env::{
 };
 pub use ratchet_store::model::{
     Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary, DeclaredLimits,
-    DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId,
-    JobRecord, JobState, Missed, OperationId, OperationRecord, OperationState, Overlap,
-    PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
-    InvalidTraceContext, TraceContext,
+    DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram,
+    InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Missed, OperationId, OperationRecord,
+    OperationState, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts,
+    StatsBy, StatsTier, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -143,7 +143,8 @@ impl Dashboard {
         self
     }
 
-    /// Sets the address of traces. `{correlation_id}` and `{job_id}` in it are replaced by those of the job.
+    /// Sets the address of traces. `{trace_id}`, `{correlation_id}` and `{job_id}` in it are replaced by those of the job. If
+    /// the address contains `{trace_id}`, a job without a trace context has no link.
     pub fn trace_link(mut self, address: impl Into<String>) -> Self {
         self.app.trace_link = Some(address.into());
         self

@@ -8,7 +8,7 @@ pub use ratchet_core::{
     ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
     IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
     KeyTemplates, Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration,
-    Registry, RegistryError, RunFuture, States, TypeTrace,
+    Registry, RegistryError, RunFuture, States, TraceMode, TypeTrace,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
 

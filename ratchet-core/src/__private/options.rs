@@ -176,6 +176,11 @@ pub mod job {
     /// `strict`
     pub const strict: () = ();
 
+    /// How runs relate to the trace of the submit: `auto`, `parent`, `link` or `off`.
+    ///
+    /// `trace = link`
+    pub const trace: () = ();
+
     /// The function implements this job, which another crate declares without a body.
     ///
     /// `implements = shop_api::SendEmail`

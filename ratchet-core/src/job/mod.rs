@@ -69,10 +69,10 @@ pub use returns::{
     IntoFailure, JobOutput, JobReturn, Probe, ReturnShape, RunFuture, run, run_blocking,
 };
 pub(crate) use returns::{Returned, Work};
-pub use trace::{TraceMode, TraceRelation};
 pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
+pub use trace::{TraceMode, TraceRelation};
 pub use type_trace::{OutputProbe, OutputProbeFallback, TypeTrace};
 pub use upgrade::{MayRefuse, OldArguments, Upgrade, Upgrades, too_old, upgraded};
 pub use validate::{Validate, validated};

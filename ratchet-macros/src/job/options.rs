@@ -13,8 +13,8 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority, Trace,
-    StructName, Tags, Template, Upgrades, Value, Within, Word, Zone,
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
+    StructName, Tags, Template, Trace, Upgrades, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use ratchet_core::{JobRecord, JobState};
-use ratchet_store::model::{AttemptRecord, LogLevel, LogLine};
+use ratchet_store::model::{AttemptRecord, LogLevel, LogLine, TraceContext};
 
 use crate::request::Request;
 use crate::text::{brief, counted, duration, printable};
@@ -139,13 +139,17 @@ fn trace(request: &Request, job: &JobRecord, run: u64) -> Markup {
         let correlation = job.spec.correlation_id.as_deref().unwrap_or_default();
         let encode =
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        let trace = job.spec.trace.as_deref().map(TraceContext::trace_id).unwrap_or_default();
         address
+            .replace("{trace_id}", trace)
             .replace("{job_id}", &job.id.to_string())
             .replace("{correlation_id}", &encode(correlation))
             .replace("{run}", &run.to_string())
     };
+    let has_trace = |address: &&String| job.spec.trace.is_some() || !address.contains("{trace_id}");
+    let trace_link = request.app.trace_link.as_ref().filter(has_trace);
     html! {
-        @if let Some(address) = &request.app.trace_link { " · " a href=(fill(address)) rel="noreferrer" { "trace" } }
+        @if let Some(address) = trace_link { " · " a href=(fill(address)) rel="noreferrer" { "trace" } }
         @if let Some(address) = &request.app.log_link { " · " a href=(fill(address)) rel="noreferrer" { "logs" } }
     }
 }

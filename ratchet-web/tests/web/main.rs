@@ -8,6 +8,7 @@ mod contrast;
 mod crawl;
 mod hostile;
 mod html;
+mod links;
 mod live;
 mod shop;
 mod site;
