@@ -2,6 +2,7 @@
 //!
 //! [`Shapes`] traces the shape of a type through serde. Applications use this crate through `ratchet`.
 
+mod check;
 mod codegen;
 mod compare;
 mod job;
@@ -11,6 +12,7 @@ mod review;
 mod shape;
 mod trace;
 
+pub use check::Mistake;
 pub use codegen::Codegen;
 pub use compare::{Change, Mismatch};
 pub use job::{Argument, Contract, JobContract};

@@ -23,6 +23,9 @@ pub(crate) struct Problem {
     /// For a job that has moved: its present version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<u64>,
+    /// For an argument that does not fit: where it is, as a JSON path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -51,7 +54,7 @@ impl Problem {
         let row = KINDS.iter().find(|row| row.0 == kind);
         let (status, title) = row.map_or((500, "The request failed"), |row| (row.1, row.2));
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self { kind, title, status, detail: detail.into(), state: None, version: None }
+        Self { kind, title, status, detail: detail.into(), state: None, version: None, path: None }
     }
 
     pub(crate) fn bad(detail: impl Into<String>) -> Self {
@@ -138,7 +141,11 @@ impl From<BulkError> for Problem {
 
 impl From<SubmitError> for Problem {
     fn from(error: SubmitError) -> Self {
-        Self::of("refused", &error)
+        let path = match &error {
+            SubmitError::BadArgument { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        Self { path, ..Self::of("refused", &error) }
     }
 }
 

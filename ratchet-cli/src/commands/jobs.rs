@@ -342,13 +342,7 @@ async fn enqueue(
     if !session.proceed(&format!("enqueue {name}"), false)? {
         return Ok(());
     }
-    // A program has its own jobs. Those of other programs are in the catalog.
-    let is_own = |job: &ratchet_core::JobDef| job.names().any(|known| known == name);
-    let mut job = if session.ratchet.definitions().iter().any(is_own) {
-        session.ratchet.enqueue_by_name(name, arguments)
-    } else {
-        session.ratchet.enqueue_from_catalog(name, arguments).await?
-    };
+    let mut job = session.ratchet.enqueue_from_catalog(name, arguments).await?;
     if let Some(queue) = options.queue {
         job = job.queue(queue);
     }

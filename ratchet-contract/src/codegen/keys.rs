@@ -1,5 +1,7 @@
 //! Key templates that callers outside of Rust can fill in.
 
+use serde_json::Value;
+
 use crate::job::JobContract;
 use crate::shape::Shape;
 
@@ -29,6 +31,26 @@ pub(super) fn template(job: &JobContract, kind: &str) -> Option<Vec<Piece>> {
         Piece::Argument(name) => plain(name),
     });
     derived.then_some(pieces)
+}
+
+impl JobContract {
+    /// Returns the key of a kind (`business`, `idempotency` or `concurrency`) for these arguments, if the job has a
+    /// template for it and callers outside of Rust can fill it in: its arguments must be strings, integers, booleans or
+    /// UUIDs.
+    pub fn key(&self, kind: &str, arguments: &Value) -> Option<String> {
+        let pieces = template(self, kind)?;
+        let mut key = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => key.push_str(&text),
+                Piece::Argument(name) => match arguments.get(&name)? {
+                    Value::String(text) => key.push_str(text),
+                    other => key.push_str(&other.to_string()),
+                },
+            }
+        }
+        Some(key)
+    }
 }
 
 fn parse(template: &str) -> Option<Vec<Piece>> {

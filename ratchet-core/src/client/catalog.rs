@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ratchet_contract::{Contract, JobContract};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
-use ratchet_store::model::{CatalogRecord, NodeRecord};
+use ratchet_store::model::{CatalogEntry, CatalogRecord, ConcurrencyKey, NodeRecord, RepeatCheck};
 use ratchet_store::rules::catalog;
 use serde::Serialize;
 
 use super::enqueue::Target;
 use super::submit::Defaults;
 use super::{AnyJob, Enqueue, Ratchet, SubmitError};
-use crate::job::Job as _;
+use crate::job::{Job as _, JobDef};
 use crate::runtime::Core;
 
 /// Reads the catalog; see [`Ratchet::catalog`].
@@ -54,34 +55,74 @@ impl Ratchet {
         Catalog { core: Arc::clone(&self.core) }
     }
 
-    /// Enqueues a job of the catalog by its name, for programs that do not have its code.
+    /// Enqueues a job by its name, also if this program does not have its code: a job of this program like
+    /// [`enqueue_by_name`](Self::enqueue_by_name), and any other job by its entry in the catalog.
     ///
-    /// The job gets the default options that its program has recorded. The names and the presence of its arguments are
-    /// checked; their types are checked by the worker that runs it. Keys that the job derives from its arguments are not
-    /// set. [`enqueue_by_name`](Self::enqueue_by_name) does all of this for jobs of this program.
+    /// A job of the catalog gets the options that its program has recorded. Its arguments are checked: their names, their
+    /// presence, and the JSON shapes of their values. What only the code of a type knows is checked by the worker that runs
+    /// the job, and so is `validate`. Keys are derived from arguments that are strings, integers, booleans or UUIDs; for
+    /// another template, set the key here.
     ///
     /// # Errors
     ///
-    /// Returns [`SubmitError::BadOption`] for a name that is not in the catalog, and for arguments that are not those
-    /// of the job.
+    /// Returns [`SubmitError::BadOption`] for a name that is not in the catalog, and [`SubmitError::BadArgument`] with the
+    /// path of the mistake for arguments that do not fit.
     pub async fn enqueue_from_catalog(
         &self,
         name: &str,
-        arguments: &serde_json::Value,
+        arguments: &impl Serialize,
     ) -> Result<Enqueue<'_, AnyJob>, SubmitError> {
+        let is_own = |job: &JobDef| job.names().any(|known| known == name);
+        if self.definitions().iter().any(is_own) {
+            return Ok(self.enqueue_by_name(name, arguments));
+        }
         let refused = |problem: String| SubmitError::BadOption { job: brief(name), problem };
         let found = self.catalog().get(name).await?.ok_or_else(|| {
             refused("no program of the cluster has recorded a job with that name; check the name, or start a worker that has the job".to_owned())
         })?;
+        let not_json =
+            |error: serde_json::Error| refused(format!("its arguments are not JSON: {error}"));
+        let payload = serde_json::to_vec(arguments).map_err(not_json)?;
+        let arguments: serde_json::Value = serde_json::from_slice(&payload).map_err(not_json)?;
         let entry = found.record.entry;
-        catalog::check_arguments(&entry, arguments).map_err(refused)?;
-        let mut spec = entry.template;
-        spec.payload = arguments.to_string().into_bytes();
+        let contract = contract_of(&entry);
+        let mut spec = entry.template.clone();
+        spec.payload = payload;
+        let mut defaulted = Vec::new();
+        if let Some(contract) = &contract {
+            contract.check(&arguments).map_err(|mistake| SubmitError::BadArgument {
+                job: brief(name),
+                path: brief(&mistake.path),
+                problem: mistake.problem,
+            })?;
+            spec.business_key = contract.key("business", &arguments);
+            spec.idempotency_key = contract.key("idempotency", &arguments);
+            let concurrency = contract.key("concurrency", &arguments);
+            let limit = entry.concurrency_limit.unwrap_or(1);
+            spec.concurrency = concurrency.map(|key| ConcurrencyKey { key, limit });
+            defaulted = contract.defaulted(&arguments);
+        } else {
+            // Recorded by a version that did not record shapes.
+            catalog::check_arguments(&entry, &arguments).map_err(refused)?;
+        }
         let defaults = Defaults { args: &[], encode: |_| {} };
         let target = Target::Store(&self.core);
         let job = Enqueue::of(target, Ok(spec), &AnyJob::DEF, defaults).manner(self.manner());
-        Ok(if entry.delay.is_zero() { job } else { job.delay(entry.delay) })
+        let job = if entry.delay.is_zero() { job } else { job.delay(entry.delay) };
+        Ok(job.with(|job| {
+            job.key_lifetime =
+                entry.idempotency_within.filter(|_| job.spec.idempotency_key.is_some());
+            if !defaulted.is_empty() {
+                job.repeat_check = RepeatCheck::WithoutDefaults(defaulted);
+            }
+        }))
     }
+}
+
+/// Returns the contract that a program has recorded for its job.
+fn contract_of(entry: &CatalogEntry) -> Option<JobContract> {
+    let mut contract: Contract = entry.shape.as_ref()?.as_str()?.parse().ok()?;
+    contract.jobs.remove(&entry.name)
 }
 
 impl Catalog {

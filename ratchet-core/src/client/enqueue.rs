@@ -132,7 +132,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         Self { manner, ..self }
     }
 
-    fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
         if let Ok(job) = &mut self.job {
             change(job);
         }

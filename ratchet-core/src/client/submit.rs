@@ -109,6 +109,16 @@ pub enum SubmitError {
         /// A description of the problem.
         problem: String,
     },
+    /// An argument of a job of the catalog does not have the shape that its program has recorded.
+    #[error("cannot enqueue `{job}`: {path} {problem}")]
+    BadArgument {
+        /// The name of the job.
+        job: String,
+        /// Where the mistake is, as a JSON path: `$.order.lines[2].price`.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The job takes the output of another job and was enqueued on its own.
     #[error(
         "cannot enqueue `{job}` on its own: its argument `{argument}` takes the output of a step before; make it a step of a chain or workflow"

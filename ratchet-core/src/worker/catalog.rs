@@ -2,7 +2,8 @@
 
 use ratchet_store::model::{CatalogArg, CatalogEntry};
 
-use crate::job::{ArgDef, JobDef};
+use crate::contract::describe;
+use crate::job::{ArgDef, JobDef, Registration};
 use crate::runtime::Core;
 
 /// The maximum length of a recorded doc comment, in bytes.
@@ -10,18 +11,22 @@ const DOCS: usize = 2000;
 
 /// Returns an entry for each job of the registry, ordered by name.
 pub(super) fn entries(core: &Core) -> Vec<CatalogEntry> {
-    let mut entries: Vec<_> = core.resolver.all().iter().map(|job| entry(core, &job.def)).collect();
+    let mut entries: Vec<_> = core.resolver.all().iter().map(|job| entry(core, job)).collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
 }
 
-fn entry(core: &Core, def: &JobDef) -> CatalogEntry {
+fn entry(core: &Core, job: &Registration) -> CatalogEntry {
+    let def: &JobDef = &job.def;
     let mut entry = CatalogEntry::new(core.spec_with_callbacks(def, Vec::new()));
     entry.aliases = def.aliases.iter().map(|alias| (*alias).to_owned()).collect();
     entry.docs = text(def.docs);
     entry.args = def.args.iter().map(argument).collect();
     entry.delay = def.delay;
     entry.schedule = def.cron.as_ref().map(|cron| cron.expression.to_owned());
+    entry.concurrency_limit = def.concurrency_limit;
+    entry.idempotency_within = def.idempotency_within;
+    entry.shape = Some(shape(job).into());
     entry
 }
 
@@ -34,6 +39,20 @@ fn argument(def: &ArgDef) -> CatalogArg {
     argument.required = !def.has_default && !is_option;
     argument.secret = def.secret;
     argument
+}
+
+/// Returns the contract of a job in the notation of the lock file, without docs and examples.
+fn shape(job: &Registration) -> String {
+    let mut contract = describe([*job]).contract;
+    for job in contract.jobs.values_mut() {
+        job.docs.clear();
+        job.payloads.clear();
+        for argument in &mut job.arguments {
+            argument.docs.clear();
+            argument.default.take_if(|_| argument.secret);
+        }
+    }
+    contract.to_string()
 }
 
 fn text(docs: &str) -> String {

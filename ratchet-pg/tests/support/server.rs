@@ -18,9 +18,15 @@ pub(super) fn url() -> String {
     USING.get_or_init(start).1.clone()
 }
 
-/// Returns the directory for locks and data: one per checkout, with a path short enough for a socket.
+/// Returns the folder of the programs of another version of PostgreSQL (`scripts/test --postgres 18`).
+fn other_version() -> Option<String> {
+    std::env::var("RATCHET_POSTGRES_BIN").ok()
+}
+
+/// Returns the directory for locks and data: one per checkout and version of PostgreSQL, with a path short enough for a
+/// socket.
 pub(super) fn folder() -> PathBuf {
-    let place = env!("CARGO_TARGET_TMPDIR");
+    let place = format!("{}{}", env!("CARGO_TARGET_TMPDIR"), other_version().unwrap_or_default());
     let hash = place.bytes().fold(5381_u32, |hash, b| hash.wrapping_mul(33) ^ u32::from(b));
     let folder = std::env::temp_dir().join(format!("ratchet-pg-{hash:08x}"));
     fs::create_dir_all(&folder).expect("a temporary folder");
@@ -60,6 +66,9 @@ fn is_up(folder: &Path) -> bool {
 
 /// Returns a PostgreSQL program from the `PATH` or the directory of the distribution.
 pub(super) fn binary(name: &str) -> PathBuf {
+    if let Some(folder) = other_version() {
+        return Path::new(&folder).join(name);
+    }
     let on_path = std::env::var_os("PATH").into_iter().flat_map(|path| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>()
     });

@@ -29,7 +29,14 @@ pub struct CatalogEntry {
     /// callbacks. Keys that the job derives from its arguments are not part of it.
     #[serde(with = "template")]
     pub template: JobSpec,
-    /// The JSON shape of arguments and output; `None` if the program does not record it.
+    /// How many jobs with the same concurrency key can run at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency_limit: Option<u32>,
+    /// How long an idempotency key is kept; `None` for permanently.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_within: Option<Duration>,
+    /// The contract of the job, in the notation of the lock file: the shapes of its arguments and output, and the templates
+    /// of its keys. `None` if the program does not record it.
     pub shape: Option<serde_json::Value>,
 }
 
@@ -46,6 +53,8 @@ impl CatalogEntry {
             delay: Duration::ZERO,
             schedule: None,
             template,
+            concurrency_limit: None,
+            idempotency_within: None,
             shape: None,
         }
     }

@@ -337,7 +337,7 @@ async fn enqueue(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<
     };
     let arguments: Box<serde_json::value::RawValue> = serde_json::from_str(&text)
         .map_err(|error| Problem::new("refused", format!("the arguments are not JSON: {error}")))?;
-    let mut job = ratchet.enqueue_by_name(name, &arguments);
+    let mut job = ratchet.enqueue_from_catalog(name, &arguments).await?;
     let queue = fields.get("in_queue");
     if !queue.is_empty() {
         job = job.queue(queue);

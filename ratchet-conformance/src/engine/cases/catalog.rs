@@ -36,9 +36,12 @@ pub async fn k_01_a_client_without_code_enqueues_from_the_catalog(fixture: Engin
     let job = job.await.expect("enqueues");
     let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.spec.queue, "default");
-    for (wrong, problem) in
-        [(json!({}), "is missing"), (json!({ "steps": [], "cc": 1 }), "it has no argument `cc`")]
-    {
+    for (wrong, problem) in [
+        (json!({}), "$.steps is missing"),
+        (json!({ "steps": [], "cc": 1 }), "$.cc is not known; the fields are: steps"),
+        (json!({ "steps": ["Ok", "Perhaps"] }), "$.steps[1] must be one of"),
+        (json!([1]), "$ must be an object"),
+    ] {
         let refused = client.enqueue_from_catalog(name::<Script>(), &wrong).await;
         let refused = refused.expect_err("is refused").to_string();
         assert!(refused.contains(problem), "{refused}");
