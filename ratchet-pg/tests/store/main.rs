@@ -27,3 +27,4 @@ mod transaction_pooler;
 mod transactions;
 mod unreachable;
 mod unreadable;
+mod views;

@@ -13,3 +13,4 @@ mod open;
 mod snapshot;
 mod stats_size;
 mod unreadable;
+mod views;
