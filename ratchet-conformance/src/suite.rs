@@ -375,6 +375,9 @@ macro_rules! __cases {
                 p_03_heartbeat_after_leaving_is_lost
                 p_03_lost_identity_cannot_join_while_it_holds_jobs
                 p_01_joining_twice_is_harmless
+                o_01_a_request_reaches_its_node
+                o_01_a_node_brings_its_request_to_its_new_identity
+                o_01_only_a_live_node_can_be_requested
                 c_04_nodes_tell_of_themselves
                 p_01_dead_node_is_listed_while_it_holds_jobs
                 e_10_jobs_nobody_knows_are_told

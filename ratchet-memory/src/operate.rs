@@ -46,6 +46,9 @@ impl Tables {
             Change::Operation(update) => {
                 ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))
             }
+            Change::Node { node, update, actor } => {
+                ChangeReply::Node(self.nodes.update(node, update, actor.as_ref(), now))
+            }
         };
         let after = audit::of_reply(&reply).or_else(|| self.audited(&target, now));
         let Some(note) = note.filter(|_| audit::is_recorded(&reply, &before, &after)) else {
@@ -75,6 +78,7 @@ impl Tables {
             }),
             Target::Schedule(name) => self.schedules.get(name).map(audit::of_schedule),
             Target::Operation(id) => self.operations.get(id).map(audit::of_operation),
+            Target::Node(id) => self.nodes.request(*id, now).map(audit::of_node),
             _ => None,
         }
     }

@@ -140,6 +140,12 @@ impl Inner {
                 let reply = self.update_operation_within(db, update, post_commit).await?;
                 ChangeReply::Operation(Box::new(reply))
             }
+            Change::Node { node, update, actor } => {
+                let actor = actor.as_ref().map(cleaned);
+                ChangeReply::Node(
+                    self.update_node_within(db, *node, *update, actor.as_ref()).await?,
+                )
+            }
         })
     }
 
@@ -163,6 +169,10 @@ impl Inner {
             }
             Target::Operation(id) => {
                 self.operation_within(db, *id).await?.as_ref().map(audit::of_operation)
+            }
+            Target::Node(id) => {
+                let request = self.node_request(db, *id).await?;
+                request.map(|request| audit::of_node(request.as_ref()))
             }
             _ => None,
         })

@@ -77,6 +77,9 @@ impl Session<'_> {
                 Ok(reply) => ChangeReply::Operation(Box::new(reply)),
                 Err(refused) => return Ok(Err(refused)),
             },
+            Change::Node { node, update, actor } => {
+                ChangeReply::Node(self.update_node(*node, *update, actor.as_ref()).await?)
+            }
         }))
     }
 
@@ -98,6 +101,9 @@ impl Session<'_> {
             }
             Target::Operation(id) => {
                 self.find_operation(*id).await?.as_ref().map(audit::of_operation)
+            }
+            Target::Node(id) => {
+                self.node_request(*id).await?.map(|request| audit::of_node(request.as_ref()))
             }
             _ => None,
         })

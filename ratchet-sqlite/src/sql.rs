@@ -153,6 +153,7 @@ pub(crate) mod node {
     pub(crate) const FIND_HELD: &str = include_str!("../sql/node/find_held.sql");
     pub(crate) const FIND_NEWEST: &str = include_str!("../sql/node/find_newest.sql");
     pub(crate) const GET_LEASE: &str = include_str!("../sql/node/get_lease.sql");
+    pub(crate) const GET_REQUEST: &str = include_str!("../sql/node/get_request.sql");
     pub(crate) const INSERT_NODE: &str = include_str!("../sql/node/insert_node.sql");
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
@@ -160,6 +161,7 @@ pub(crate) mod node {
     pub(crate) const LIST_STRAYS: &str = include_str!("../sql/node/list_strays.sql");
     pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
+    pub(crate) const SET_REQUEST: &str = include_str!("../sql/node/set_request.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
     pub(crate) const TAKE_PROGRAM: &str = include_str!("../sql/node/take_program.sql");
 }

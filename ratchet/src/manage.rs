@@ -17,3 +17,4 @@ pub use ratchet_core::{
     Operations,
 };
 pub use ratchet_core::{Catalog, CatalogJob};
+pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};

@@ -125,6 +125,10 @@ macro_rules! __engine_cases {
                 i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
                 i_04_poison_is_told
             }
+            nodes {
+                o_01_a_quiet_node_runs_what_it_runs_and_claims_nothing
+                o_01_a_stopped_node_says_who_and_why
+            }
             engine_death {
                 h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost
                 h_06_the_death_of_the_heartbeat_is_seen

@@ -57,7 +57,7 @@ pub use handle::{JobHandle, WaitError};
 pub use items::{Pipeline, Rejects};
 pub use jobs::Jobs;
 pub use manage::Redrive;
-pub use nodes::Nodes;
+pub use nodes::{NodeError, Nodes};
 pub use observe::Observer;
 pub use operations::{Bulk, BulkError, BulkPreview, Operations};
 pub use queues::Queues;

@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::limits::brief;
 use super::{
-    BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
-    Inserted, JobId, NewJob, OperationId, OperationReply, OperationUpdate, QueueUpdate,
-    ScheduleWritten, StoreError, WriteSchedule,
+    Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
+    Inserted, JobId, NewJob, NodeId, NodeReply, NodeUpdate, OperationId, OperationReply,
+    OperationUpdate, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
 };
 
 /// A change that an operator makes.
@@ -49,6 +49,15 @@ pub enum Change {
     ForgetRejects(Vec<(JobId, u64)>),
     /// A change of a bulk operation.
     Operation(OperationUpdate),
+    /// Requests something of a node, or withdraws the request.
+    Node {
+        /// The node.
+        node: NodeId,
+        /// The update.
+        update: NodeUpdate,
+        /// Who requests it, for the node.
+        actor: Option<Actor>,
+    },
 }
 
 /// The single thing that a [`Change`] concerns.
@@ -67,6 +76,8 @@ pub enum Target {
     Schedule(String),
     /// A bulk operation.
     Operation(OperationId),
+    /// A node.
+    Node(NodeId),
     /// More than one thing, described in words.
     Several(String),
 }
@@ -80,6 +91,7 @@ impl fmt::Display for Target {
             Self::Breaker(name) => write!(f, "breaker {}", brief(name)),
             Self::Schedule(name) => write!(f, "schedule {}", brief(name)),
             Self::Operation(id) => write!(f, "operation {id}"),
+            Self::Node(id) => write!(f, "node {id}"),
             Self::Several(words) => f.write_str(words),
         }
     }
@@ -112,6 +124,7 @@ impl Change {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
             Self::Operation(update) => Target::Operation(update.id()),
+            Self::Node { node, .. } => Target::Node(*node),
         }
     }
 }
@@ -154,6 +167,8 @@ pub enum ChangeReply {
     Forgotten,
     /// The bulk operation after its change.
     Operation(Box<OperationReply>),
+    /// The reply to [`Change::Node`].
+    Node(NodeReply),
 }
 
 impl ChangeReply {
@@ -173,6 +188,7 @@ impl ChangeReply {
             }
             Self::Forgotten => true,
             Self::Operation(reply) => reply.applied,
+            Self::Node(reply) => matches!(reply, NodeReply::Changed(_)),
         }
     }
 }

@@ -23,6 +23,7 @@ mod lossless;
 pub mod nesting;
 mod new_job;
 mod node;
+mod node_request;
 mod notice;
 mod operation;
 mod outcome;
@@ -64,6 +65,7 @@ pub use new_job::{
     Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
+pub use node_request::{NodeAction, NodeReply, NodeRequest, NodeUpdate};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use operation::{
     BulkVerb, Canary, OperationControl, OperationFilter, OperationPage, OperationRecord,

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::{
     AuditHash, AuditHead, AuditNote, AuditRecord, BreakerRecord, ChangeReply, CommandError,
-    GroupRecord, JobRecord, OperationRecord, QueueRules, ScheduleRecord, Target,
+    GroupRecord, JobRecord, NodeRequest, OperationRecord, QueueRules, ScheduleRecord, Target,
 };
 
 /// Begins the encoding that is hashed. Another encoding must begin otherwise.
@@ -103,6 +103,11 @@ pub fn of_schedule(schedule: &ScheduleRecord) -> String {
         "overlap": schedule.overlap,
     })
     .to_string()
+}
+
+/// Returns what an entry says about what was requested of a node.
+pub fn of_node(request: Option<&NodeRequest>) -> String {
+    json!({ "request": request.map(|request| request.action) }).to_string()
 }
 
 /// Returns what an entry says about a bulk operation.

@@ -13,6 +13,7 @@ pub mod claim;
 pub mod explain;
 pub mod graph;
 pub mod insert;
+pub mod node;
 pub mod operation;
 pub mod queue;
 pub mod recurring;

@@ -21,6 +21,8 @@ pub(crate) enum Target {
     Rejects,
     /// A new job: field `name`.
     New,
+    /// A node: field `node`.
+    Node,
     /// A bulk operation: field `operation`.
     Operation,
     /// Jobs that a new bulk operation changes: field `filter`.
@@ -38,6 +40,7 @@ impl Target {
             Self::Flow => "flow",
             Self::Failures | Self::Bulk => "filter",
             Self::New => "name",
+            Self::Node => "node",
             Self::Operation => "operation",
         }
     }
@@ -100,7 +103,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 28] = [
+pub(crate) static ACTIONS: [Action; 31] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -165,6 +168,28 @@ pub(crate) static ACTIONS: [Action; 28] = [
     )]),
     verb("jobs.resume", "Resume", "Resume a job", "The job is resumed.", Target::Job),
     verb("jobs.retry", "Retry", "Retry a job", "The job is pending again.", Target::Job),
+    verb(
+        "nodes.quiet",
+        "Make quiet",
+        "Make a node quiet",
+        "The node claims no more jobs after its next heartbeat.",
+        Target::Node,
+    ),
+    verb(
+        "nodes.resume",
+        "Resume",
+        "Resume a node",
+        "The node claims jobs again after its next heartbeat.",
+        Target::Node,
+    ),
+    verb(
+        "nodes.stop",
+        "Stop",
+        "Stop a node",
+        "The node stops after its next heartbeat.",
+        Target::Node,
+    )
+    .ending(),
     verb(
         "operations.abort",
         "Abort",

@@ -1,7 +1,7 @@
 //! [`perform`]: carries out an order.
 
 use ratchet_core::{
-    BreakerSettings, Due, Filter, JobId, OperationId, QueueLimits, Ratchet, Rate, Redrive,
+    BreakerSettings, Due, Filter, JobId, NodeId, OperationId, QueueLimits, Ratchet, Rate, Redrive,
 };
 use ratchet_store::model::RejectFilter;
 
@@ -38,6 +38,7 @@ pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Pr
         Target::Row => row(request, &ratchet, order).await,
         Target::Rejects => forget(request, &ratchet, order).await,
         Target::New => enqueue(request, &ratchet, order).await,
+        Target::Node => node(request, &ratchet, order).await,
         Target::Operation => bulk::control(request, &ratchet, order).await,
         Target::Bulk => bulk::start(request, &ratchet, order).await,
     };
@@ -211,6 +212,18 @@ pub(super) fn breaker_settings(
         settings.open_for = read_duration(open_for).map_err(|why| Problem::new("refused", why))?;
     }
     Ok(settings)
+}
+
+async fn node(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
+    request.sees_everything("nodes")?;
+    let id: NodeId = read_id(order.fields.get("node"), "node")?;
+    let nodes = ratchet.nodes();
+    match order.action.verb {
+        "nodes.quiet" => nodes.quiet(id).await?,
+        "nodes.resume" => nodes.resume(id).await?,
+        _ => nodes.stop(id).await?,
+    };
+    Ok(Done { path: "nodes", ..Done::default() })
 }
 
 async fn forget(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {

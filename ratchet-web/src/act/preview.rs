@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ratchet_core::{BreakerState, Filter, JobState, QueueLimits};
-use ratchet_store::model::TransitionKind;
+use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
+use ratchet_store::model::{NodeAction, TransitionKind};
 
 use super::perform::{breaker_settings, due, limit, limits, target_job};
 use super::{Order, Target, bulk};
@@ -41,6 +41,7 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Row => Ok(row(order)),
         Target::Rejects => Ok(rejects(order)),
         Target::New => Ok(enqueue(order)),
+        Target::Node => node(request, order).await,
         Target::Operation => bulk::preview_control(request, order).await,
         Target::Bulk => bulk::preview(request, order).await,
     }?;
@@ -225,6 +226,36 @@ async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let sentences = vec![format!("The breaker of `{shown}` is {state}."), words];
     let back = ("breakers".to_owned(), Vec::new());
     Ok(Preview { sentences, command, back, ..Preview::default() })
+}
+
+async fn node(request: &Request, order: &Order) -> Result<Preview, Problem> {
+    request.sees_everything("nodes")?;
+    let id: NodeId = read_id(order.fields.get("node"), "node")?;
+    let nodes = request.ratchet().nodes().list().await?;
+    let Some(node) = nodes.into_iter().find(|node| node.info.id == id && node.alive) else {
+        return Err(Problem::not_found(format!("no node with a valid lease has the id {id}")));
+    };
+    let action = node.info.request.map(|request| request.action);
+    let words = match order.action.verb {
+        "nodes.quiet" => "It claims no more jobs. Those that it runs continue.",
+        "nodes.resume" => "It claims jobs again.",
+        _ => {
+            "It claims no more jobs, waits for those that it runs as after a signal, and ends. A supervisor may start it again."
+        }
+    };
+    let refused = match (order.action.verb, action) {
+        (_, Some(NodeAction::Stop)) => Some("The node is stopping, which cannot be undone."),
+        ("nodes.quiet", Some(NodeAction::Quiet)) => Some("The node is quiet already."),
+        ("nodes.resume", None) => Some("The node is not quiet."),
+        _ => None,
+    };
+    let sentences = vec![
+        format!("The node is process {} on `{}`.", node.info.pid, brief(&node.info.host, 80)),
+        words.to_owned(),
+    ];
+    let back = ("nodes".to_owned(), Vec::new());
+    let refused = refused.map(str::to_owned);
+    Ok(Preview { sentences, refused, command: id.to_string(), back, ..Preview::default() })
 }
 
 async fn schedule(request: &Request, order: &Order) -> Result<Preview, Problem> {

@@ -49,6 +49,7 @@ fn section(target: Target) -> &'static str {
         Target::Row => "unreadable",
         Target::Rejects => "rejects",
         Target::New => "enqueue",
+        Target::Node => "nodes",
         Target::Operation | Target::Bulk => "operations",
     }
 }

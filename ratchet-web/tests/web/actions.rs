@@ -28,7 +28,12 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
         "/schedule?name=nightly".to_owned(),
         "/enqueue".to_owned(),
         "/rejects?name=shop.import_line".to_owned(),
+        "/nodes".to_owned(),
     ];
+    let nodes = shop.ratchet().nodes();
+    let quiet =
+        nodes.list().await.expect("lists").iter().find(|node| node.alive).expect("a node").info.id;
+    nodes.quiet(quiet).await.expect("requests");
     let open = shop.ratchet().batch("open").jobs([crate::shop::ImportLine { line: 1 }]).await;
     pages.push(format!("/flows/{}", open.expect("submits").id()));
     let page = ratchet_core::PageRequest { before: None, limit: 1000 };
