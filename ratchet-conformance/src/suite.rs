@@ -368,6 +368,11 @@ macro_rules! __cases {
                 l_07_history_has_a_line_for_every_ended_run
                 l_01_records_fit_their_state
             }
+            failure_marks {
+                o_06_a_mark_says_who_and_when
+                o_06_a_later_mark_replaces_the_one_before
+                o_06_old_marks_are_forgotten
+            }
             nodes {
                 p_01_heartbeat_renews_the_lease
                 p_03_lost_lease_is_never_renewed

@@ -58,6 +58,10 @@ pub async fn populate(store: Arc<dyn Store>) -> Ratchet {
     let claimed = node.claim(store.as_ref(), 1).await.expect("claims").jobs;
     assert_eq!(claimed.len(), 1, "one job is running");
     submit(6).await;
+    let group = &ratchet.failures().groups(&Filter::any(), 100).await.expect("groups").groups[0];
+    let ada = ratchet.acting_as(ratchet_core::Actor::new("ada"));
+    let resolved = ada.failures().resolve(&group.job_name, &group.fingerprint).await;
+    resolved.expect("resolves");
     ratchet.queues().pause("mail").await.expect("pauses");
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(3);
@@ -135,14 +139,27 @@ pub async fn jobs(ratchet: &Ratchet) -> Vec<Value> {
 }
 
 /// The columns of the view of failures.
-pub const FAILURE_COLUMNS: [&str; 9] =
-    ["name", "fingerprint", "jobs", "first", "last", "reason", "error_type", "error", "latest"];
+pub const FAILURE_COLUMNS: [&str; 12] = [
+    "name",
+    "fingerprint",
+    "jobs",
+    "first",
+    "last",
+    "reason",
+    "error_type",
+    "error",
+    "latest",
+    "state",
+    "marked_by",
+    "marked_at",
+];
 
 /// Returns the groups of failed jobs, as rows of the view.
 pub async fn failures(ratchet: &Ratchet) -> Vec<Value> {
     let groups = ratchet.failures().groups(&Filter::any(), 100).await.expect("groups").groups;
     assert!(!groups.is_empty());
     let rows = groups.iter().map(|group| {
+        let mark = group.mark.as_ref();
         json!({
             "name": group.job_name,
             "fingerprint": group.fingerprint,
@@ -153,6 +170,9 @@ pub async fn failures(ratchet: &Ratchet) -> Vec<Value> {
             "error_type": group.error_type,
             "error": readable(&group.message),
             "latest": group.latest,
+            "state": group.state,
+            "marked_by": mark.and_then(|mark| mark.actor.as_ref()).map(|actor| &actor.name),
+            "marked_at": mark.map(|mark| micros(mark.at)),
         })
     });
     sorted(rows.collect(), "fingerprint")
@@ -246,7 +266,7 @@ fn value(column: &str, cell: Value) -> Value {
     match (column, cell) {
         (
             "queued_at" | "due" | "started_at" | "finished_at" | "joined_at" | "lease_until"
-            | "first" | "last",
+            | "first" | "last" | "marked_at",
             Value::String(time),
         ) => micros(time.parse().expect("a time")),
         // SQLite has neither JSON nor booleans.

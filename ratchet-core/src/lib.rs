@@ -61,18 +61,18 @@ pub use job::{
 };
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    Audit, AuditError, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding,
-    Overview, QueueOverview, Severity, VERBS, Verb,
+    Audit, AuditError, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups,
+    Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
     Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary, DeclaredLimits,
-    DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram, Jitter, JobId,
-    JobRecord, JobState, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId,
-    OperationRecord, OperationState, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits,
-    Rate, StatCounts, StatsBy, StatsTier,
+    DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter, GroupFilter, GroupId,
+    Histogram, Jitter, JobId, JobRecord, JobState, Judgment, Missed, NodeAction, NodeId,
+    NodeRecord, NodeRequest, OperationId, OperationRecord, OperationState, Overlap, PageRequest,
+    PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -66,6 +66,11 @@ impl Nodes {
         self.leader.is_some_and(|(leader, until)| leader == node && until > now)
     }
 
+    /// Returns until when a node leads.
+    pub(super) fn leader_until(&self) -> Option<Timestamp> {
+        self.leader.map(|(_, until)| until)
+    }
+
     pub(super) fn try_declare(&mut self, node: NodeId, now: Timestamp) -> bool {
         let Some(this) = self.alive(now).find(|info| info.id == node) else { return false };
         let declares = this.declarations.clone();

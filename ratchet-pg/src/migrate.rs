@@ -31,6 +31,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0018_roles.sql"),
     include_str!("../migrations/0019_views.sql"),
     include_str!("../migrations/0020_node_requests.sql"),
+    include_str!("../migrations/0021_failure_marks.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

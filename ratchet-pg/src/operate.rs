@@ -140,6 +140,11 @@ impl Inner {
                 let reply = self.update_operation_within(db, update, post_commit).await?;
                 ChangeReply::Operation(Box::new(reply))
             }
+            Change::Failure(mark) => {
+                let mut mark = mark.clone();
+                mark.actor = mark.actor.as_ref().map(cleaned);
+                ChangeReply::Failure(self.mark_failure_within(db, &mark).await?)
+            }
             Change::Node { node, update, actor } => {
                 let actor = actor.as_ref().map(cleaned);
                 ChangeReply::Node(
@@ -169,6 +174,10 @@ impl Inner {
             }
             Target::Operation(id) => {
                 self.operation_within(db, *id).await?.as_ref().map(audit::of_operation)
+            }
+            Target::Failure { job_name, fingerprint } => {
+                let mark = self.failure_mark(db, job_name, fingerprint).await?;
+                Some(audit::of_failure(mark.as_ref()))
             }
             Target::Node(id) => {
                 let request = self.node_request(db, *id).await?;

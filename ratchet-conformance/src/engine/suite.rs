@@ -217,6 +217,9 @@ macro_rules! __engine_cases {
                 o_11_breakers_and_batches_in_trouble_are_found
                 o_11_schedules_in_trouble_are_found
                 o_11_a_wrong_clock_is_found
+                o_11_what_operators_have_left_behind_is_found
+                o_11_a_cluster_without_a_leader_is_found
+                o_06_a_group_has_a_state
                 o_06_failures_are_grouped_by_job_and_fingerprint
                 o_07_the_overview_counts_by_queue
             }

@@ -35,7 +35,7 @@ mod stats;
 mod submit;
 mod submit_metrics;
 
-pub(crate) use acting::Acting;
+pub(crate) use acting::{Acting, Manner, store_error, unexpected};
 pub use alerts::Alerts;
 pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;

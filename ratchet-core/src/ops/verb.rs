@@ -52,7 +52,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 65] = [
+pub const VERBS: [Verb; 69] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -65,8 +65,12 @@ pub const VERBS: [Verb; 65] = [
     reads("catalog.list"),
     reads("catalog.show"),
     reads("doctor"),
+    changes("failures.acknowledge", Capability::ActJobs),
+    changes("failures.ignore", Capability::ActJobs),
     reads("failures.list"),
     changes("failures.redrive", Capability::Bulk),
+    changes("failures.reopen", Capability::ActJobs),
+    changes("failures.resolve", Capability::ActJobs),
     reads("failures.show"),
     changes("flows.cancel", Capability::ActFlows),
     reads("flows.draw"),

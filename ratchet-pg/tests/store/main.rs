@@ -28,3 +28,4 @@ mod transactions;
 mod unreachable;
 mod unreadable;
 mod views;
+mod vitals;

@@ -14,3 +14,4 @@ mod snapshot;
 mod stats_size;
 mod unreadable;
 mod views;
+mod vitals;

@@ -6,8 +6,8 @@ use std::fmt;
 use super::limits::brief;
 use super::{
     Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
-    Inserted, JobId, NewJob, NodeId, NodeReply, NodeUpdate, OperationId, OperationReply,
-    OperationUpdate, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
+    Inserted, JobId, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
+    OperationReply, OperationUpdate, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
 };
 
 /// A change that an operator makes.
@@ -49,6 +49,8 @@ pub enum Change {
     ForgetRejects(Vec<(JobId, u64)>),
     /// A change of a bulk operation.
     Operation(OperationUpdate),
+    /// Changes what operators say about a group of failed jobs.
+    Failure(MarkFailure),
     /// Requests something of a node, or withdraws the request.
     Node {
         /// The node.
@@ -78,6 +80,13 @@ pub enum Target {
     Operation(OperationId),
     /// A node.
     Node(NodeId),
+    /// A group of failed jobs.
+    Failure {
+        /// The name of the jobs.
+        job_name: String,
+        /// The fingerprint of their failures.
+        fingerprint: String,
+    },
     /// More than one thing, described in words.
     Several(String),
 }
@@ -92,6 +101,9 @@ impl fmt::Display for Target {
             Self::Schedule(name) => write!(f, "schedule {}", brief(name)),
             Self::Operation(id) => write!(f, "operation {id}"),
             Self::Node(id) => write!(f, "node {id}"),
+            Self::Failure { job_name, fingerprint } => {
+                write!(f, "failure {} {}", brief(job_name), brief(fingerprint))
+            }
             Self::Several(words) => f.write_str(words),
         }
     }
@@ -125,6 +137,10 @@ impl Change {
             }
             Self::Operation(update) => Target::Operation(update.id()),
             Self::Node { node, .. } => Target::Node(*node),
+            Self::Failure(mark) => Target::Failure {
+                job_name: mark.job_name.clone(),
+                fingerprint: mark.fingerprint.clone(),
+            },
         }
     }
 }
@@ -169,6 +185,8 @@ pub enum ChangeReply {
     Operation(Box<OperationReply>),
     /// The reply to [`Change::Node`].
     Node(NodeReply),
+    /// The reply to [`Change::Failure`]: whether anything has changed.
+    Failure(bool),
 }
 
 impl ChangeReply {
@@ -180,7 +198,7 @@ impl ChangeReply {
                 CommandReply::Unchanged { .. } | CommandReply::GroupUnchanged { .. } => false,
                 _ => true,
             },
-            Self::Queue(changed) | Self::Unreadable(changed) => *changed,
+            Self::Queue(changed) | Self::Unreadable(changed) | Self::Failure(changed) => *changed,
             Self::Breaker(change) => change.is_some(),
             Self::Schedule(written) => *written != ScheduleWritten::Stale,
             Self::Submitted(jobs) => {

@@ -12,6 +12,7 @@ mod codes;
 mod command;
 mod deadline;
 mod envelope;
+mod failure_mark;
 mod filter;
 mod graph;
 mod group;
@@ -40,6 +41,7 @@ mod store_error;
 mod suspects;
 mod unknown_job;
 mod unreadable;
+mod vitals;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
 pub use audit::{ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord};
@@ -55,6 +57,7 @@ pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDeman
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};
 pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
@@ -93,3 +96,4 @@ pub use store_error::{StoreError, StoreErrorKind};
 pub use suspects::{Suspects, Suspicion};
 pub use unknown_job::UnknownJob;
 pub use unreadable::Unreadable;
+pub use vitals::{Connections, FileSizes, OpenTransaction, TableRows, Vitals};

@@ -11,6 +11,7 @@ pub mod canonical;
 pub mod catalog;
 pub mod claim;
 pub mod explain;
+pub mod failure;
 pub mod graph;
 pub mod insert;
 pub mod node;

@@ -15,6 +15,8 @@ pub(crate) enum Target {
     Flow,
     /// Failed jobs: field `filter`.
     Failures,
+    /// A group of failed jobs: field `group`, the name and the fingerprint.
+    Group,
     /// A job whose row cannot be read: field `job`.
     Row,
     /// The rejected items of a job: field `job`.
@@ -41,6 +43,7 @@ impl Target {
             Self::Failures | Self::Bulk => "filter",
             Self::New => "name",
             Self::Node => "node",
+            Self::Group => "group",
             Self::Operation => "operation",
         }
     }
@@ -103,7 +106,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 31] = [
+pub(crate) static ACTIONS: [Action; 35] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -128,6 +131,15 @@ pub(crate) static ACTIONS: [Action; 31] = [
         field("open_for", "Open for", "Such as 30s. Empty: as now."),
         field("probes", "Trial runs", "How many must succeed. Empty: as now."),
     ]),
+    verb(
+        "failures.acknowledge",
+        "Acknowledge",
+        "Acknowledge failures",
+        "The group is acknowledged.",
+        Target::Group,
+    ),
+    verb("failures.ignore", "Ignore", "Ignore failures", "The group is ignored.", Target::Group)
+        .with(&[field("for", "For how long", "Such as 7d. Empty: always.")]),
     verb("failures.redrive", "Retry all", "Retry failed jobs", "retried.", Target::Failures).with(
         &[
             field(
@@ -137,6 +149,14 @@ pub(crate) static ACTIONS: [Action; 31] = [
             ),
             field("pace", "Pause between batches of 100", "Such as 1s. Empty: 100ms."),
         ],
+    ),
+    verb("failures.reopen", "Reopen", "Reopen failures", "The group is open.", Target::Group),
+    verb(
+        "failures.resolve",
+        "Resolve",
+        "Resolve failures",
+        "The group is resolved.",
+        Target::Group,
     ),
     verb(
         "flows.cancel",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
 use ratchet_store::model::{NodeAction, TransitionKind};
 
-use super::perform::{breaker_settings, due, limit, limits, target_job};
+use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
 use super::{Order, Target, bulk};
 use crate::problem::Problem;
 use crate::read::Cursor;
@@ -41,6 +41,7 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Row => Ok(row(order)),
         Target::Rejects => Ok(rejects(order)),
         Target::New => Ok(enqueue(order)),
+        Target::Group => group(request, order).await,
         Target::Node => node(request, order).await,
         Target::Operation => bulk::preview_control(request, order).await,
         Target::Bulk => bulk::preview(request, order).await,
@@ -226,6 +227,42 @@ async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let sentences = vec![format!("The breaker of `{shown}` is {state}."), words];
     let back = ("breakers".to_owned(), Vec::new());
     Ok(Preview { sentences, command, back, ..Preview::default() })
+}
+
+async fn group(request: &Request, order: &Order) -> Result<Preview, Problem> {
+    let group = target_group(request, order).await?;
+    let mut command = shell(&group.fingerprint);
+    let words = match order.action.verb {
+        "failures.acknowledge" => {
+            "It is recorded that you work on it. The doctor no longer reports it."
+        }
+        "failures.resolve" => {
+            "It is recorded that the cause is removed. A job that fails with this error after that reopens the group."
+        }
+        "failures.ignore" => {
+            let length = order.fields.get("for");
+            if !length.is_empty() {
+                command = format!("{command} --for {}", shell(length));
+            }
+            "It is recorded that these failures are expected. The doctor does not report them."
+        }
+        _ => "What was recorded about it is removed.",
+    };
+    let sentences = vec![
+        format!(
+            "{} `{}` failed with `{}`. The group is {}.",
+            counted(group.count, "job"),
+            brief(&group.job_name, 80),
+            brief(&group.message, 120),
+            group.state
+        ),
+        words.to_owned(),
+    ];
+    let refused = (order.action.verb == "failures.reopen" && group.mark.is_none())
+        .then(|| "Nothing is recorded about the group.".to_owned());
+    let back = vec![("name", group.job_name), ("fingerprint", group.fingerprint)];
+    let back = ("failures/group".to_owned(), back);
+    Ok(Preview { sentences, refused, command, back, ..Preview::default() })
 }
 
 async fn node(request: &Request, order: &Order) -> Result<Preview, Problem> {

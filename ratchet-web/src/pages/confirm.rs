@@ -45,7 +45,7 @@ fn section(target: Target) -> &'static str {
         Target::Breaker => "breakers",
         Target::Schedule => "schedules",
         Target::Flow => "flows",
-        Target::Failures => "failures",
+        Target::Failures | Target::Group => "failures",
         Target::Row => "unreadable",
         Target::Rejects => "rejects",
         Target::New => "enqueue",
