@@ -1,11 +1,12 @@
 //! The measurements by which the doctor judges a file.
 
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use ratchet_store::Store as _;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, SqliteConnection};
 
 async fn connect(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).connect().await.expect("connects")
@@ -57,12 +58,19 @@ async fn o_11_a_damaged_page_is_found_by_a_thorough_look() {
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
     let mut conn = connect(&path).await;
-    // An index whose entries do not belong to its table.
-    let damage = "PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET rootpage =
-            (SELECT rootpage FROM sqlite_schema WHERE name = 'ratchet_job_id') WHERE name = 'ratchet_job_failed';";
-    sqlx::raw_sql(AssertSqlSafe(damage)).execute(&mut conn).await.expect("damages");
+    let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut conn).await;
+    checkpoint.expect("moves the log to the file");
+    let page: i64 = sqlx::query_scalar(
+        "SELECT (rootpage - 1) * page_size FROM sqlite_schema, pragma_page_size WHERE name = 'ratchet_job_failed'",
+    )
+    .fetch_one(&mut conn)
+    .await
+    .expect("reads");
     drop(conn);
+    // The first byte is the kind of a page, and there is no such kind.
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).expect("opens");
+    file.seek(SeekFrom::Start(page.unsigned_abs())).expect("seeks");
+    file.write_all(&[0xff]).expect("writes");
     let store = SqliteStore::open(&path).await.expect("opens");
     assert_eq!(store.vitals(false).await.expect("measures").damage, [""; 0]);
     let found = store.vitals(true).await.expect("measures").damage;
