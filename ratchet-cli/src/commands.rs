@@ -10,6 +10,7 @@ mod flows;
 mod jobs;
 mod list;
 pub(crate) mod migrate;
+mod nodes;
 mod operations;
 mod queues;
 mod read;
@@ -79,7 +80,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Breakers(command) => breakers::run(session, command).await,
         Command::Schedules(command) => schedules::run(session, command).await,
         Command::Flows(command) => flows::run(session, command).await,
-        Command::Nodes(crate::args::Nodes::List) => list::nodes(session).await,
+        Command::Nodes(command) => nodes::run(session, command).await,
         Command::Catalog(command) => catalog::run(session, command).await,
         Command::Operations(command) => operations::run(session, command).await,
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,

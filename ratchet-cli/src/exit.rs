@@ -4,8 +4,8 @@ use std::error::Error;
 use std::{fmt, io};
 
 use ratchet_core::{
-    BuildError, BulkError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError,
-    WaitError,
+    BuildError, BulkError, FailureError, NodeError, ScheduleError, StartError, StoreError,
+    StoreErrorKind, SubmitError, WaitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 
@@ -144,6 +144,29 @@ impl From<ScheduleError> for Failure {
             ScheduleError::NotFound(_) => ExitStatus::NotFound,
             ScheduleError::Contended(_) => ExitStatus::Conflict,
             ScheduleError::Store(error) => store_status(error),
+            _ => ExitStatus::Refused,
+        };
+        Self::of(status, &error)
+    }
+}
+
+impl From<FailureError> for Failure {
+    fn from(error: FailureError) -> Self {
+        let status = match &error {
+            FailureError::NotFound { .. } => ExitStatus::NotFound,
+            FailureError::Store(error) => store_status(error),
+            _ => ExitStatus::Refused,
+        };
+        Self::of(status, &error)
+    }
+}
+
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        let status = match &error {
+            NodeError::NotFound(_) => ExitStatus::NotFound,
+            NodeError::Stopping(_) => ExitStatus::Conflict,
+            NodeError::Store(error) => store_status(error),
             _ => ExitStatus::Refused,
         };
         Self::of(status, &error)

@@ -48,6 +48,7 @@ mod fixture;
 mod run;
 #[doc(hidden)]
 pub mod suite;
+pub mod views;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -369,6 +369,11 @@ macro_rules! __cases {
                 l_07_history_has_a_line_for_every_ended_run
                 l_01_records_fit_their_state
             }
+            failure_marks {
+                o_06_a_mark_says_who_and_when
+                o_06_a_later_mark_replaces_the_one_before
+                o_06_old_marks_are_forgotten
+            }
             nodes {
                 p_01_heartbeat_renews_the_lease
                 p_03_lost_lease_is_never_renewed
@@ -376,6 +381,9 @@ macro_rules! __cases {
                 p_03_heartbeat_after_leaving_is_lost
                 p_03_lost_identity_cannot_join_while_it_holds_jobs
                 p_01_joining_twice_is_harmless
+                o_01_a_request_reaches_its_node
+                o_01_a_node_brings_its_request_to_its_new_identity
+                o_01_only_a_live_node_can_be_requested
                 c_04_nodes_tell_of_themselves
                 p_01_dead_node_is_listed_while_it_holds_jobs
                 e_10_jobs_nobody_knows_are_told

@@ -22,8 +22,8 @@ pub use async_trait::async_trait;
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
     Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Enqueue, EnqueueMany,
-    Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes, Observer,
-    Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, NodeError, Nodes,
+    Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
     ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan, StepOptions,
     StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
@@ -61,18 +61,19 @@ pub use job::{
 };
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    Audit, AuditError, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding,
-    Overview, QueueOverview, Severity, VERBS, Verb,
+    Audit, AuditError, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups,
+    Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
     Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary, DeclaredLimits,
-    DeclaredSettings, DeployMark, Due, Filter, GroupFilter, GroupId, Histogram,
-    InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Missed, OperationId, OperationRecord,
-    OperationState, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts,
-    StatsBy, StatsTier, TraceContext,
+    DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter, GroupFilter, GroupId,
+    Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Judgment, Missed,
+    NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord, OperationState,
+    Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
+    TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -39,12 +39,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
     ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Vertex, WriteSchedule,
+    UnknownJob, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -309,6 +309,16 @@ impl Store for MemoryStore {
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         let tables = self.lock();
         Ok(tables.jobs.get(&id).map(|row| row.logs.iter().cloned().collect()).unwrap_or_default())
+    }
+
+    async fn vitals(&self, _thorough: bool) -> Result<Vitals, StoreError> {
+        let mut vitals = Vitals::default();
+        vitals.leader_until = self.verb(|tables, _| tables.nodes.leader_until());
+        Ok(vitals)
+    }
+
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {
+        Ok(self.verb(|tables, _| tables.failure_marks.values().cloned().collect()))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {

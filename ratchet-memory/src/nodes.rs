@@ -7,8 +7,10 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{
-    Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, Orphan, later,
+    Actor, Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, NodeReply, NodeRequest,
+    NodeUpdate, Orphan, later,
 };
+use ratchet_store::rules;
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// The nodes and their leader.
@@ -64,6 +66,11 @@ impl Nodes {
         self.leader.is_some_and(|(leader, until)| leader == node && until > now)
     }
 
+    /// Returns until when a node leads.
+    pub(super) fn leader_until(&self) -> Option<Timestamp> {
+        self.leader.map(|(_, until)| until)
+    }
+
     pub(super) fn try_declare(&mut self, node: NodeId, now: Timestamp) -> bool {
         let Some(this) = self.alive(now).find(|info| info.id == node) else { return false };
         let declares = this.declarations.clone();
@@ -89,6 +96,29 @@ impl Nodes {
     /// Returns the registered data of live nodes.
     pub(super) fn alive(&self, now: Timestamp) -> impl Iterator<Item = &NodeInfo> {
         self.by_id.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
+    }
+
+    /// Returns what is requested of a node; `None` if it has no valid lease.
+    pub(super) fn request(&self, node: NodeId, now: Timestamp) -> Option<Option<&NodeRequest>> {
+        let node = self.by_id.get(&node).filter(|node| node.lease_until > now)?;
+        Some(node.info.request.as_ref())
+    }
+
+    pub(super) fn update(
+        &mut self,
+        node: NodeId,
+        update: NodeUpdate,
+        actor: Option<&Actor>,
+        now: Timestamp,
+    ) -> NodeReply {
+        let Some(node) = self.by_id.get_mut(&node).filter(|node| node.lease_until > now) else {
+            return NodeReply::NotFound;
+        };
+        let reply = rules::node::updated(node.info.request.clone(), update, actor, now);
+        if let NodeReply::Changed(request) = &reply {
+            node.info.request.clone_from(request);
+        }
+        reply
     }
 
     pub(super) fn list(&self, now: Timestamp) -> Vec<NodeRecord> {
@@ -132,6 +162,7 @@ impl Tables {
             lease_until,
             held: BTreeSet::new(),
         });
+        info.request = node.info.request.take().or(info.request);
         node.info = info;
         node.lease_until = lease_until;
         Ok(())
@@ -141,8 +172,9 @@ impl Tables {
         let node = self.nodes.by_id.get_mut(&id).filter(|node| node.lease_until > now);
         let Some(node) = node else { return Heartbeat::Lost };
         node.lease_until = later(now, lease);
+        let request = node.info.request.clone();
         let of_node = self.keys.lingering().filter(|(_, run)| run.node == id && run.canceled);
-        Heartbeat::Renewed { canceled: of_node.map(|(token, _)| token).collect() }
+        Heartbeat::Renewed { canceled: of_node.map(|(token, _)| token).collect(), request }
     }
 
     pub(super) fn orphans(&mut self, limit: u32, now: Timestamp) -> Vec<Orphan> {

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use ratchet_store::model::{
     AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerRecord, Change, ChangeError,
-    ChangeReply, Changed, QueueRules, Target,
+    ChangeReply, Changed, MarkFailure, QueueRules, Target,
 };
-use ratchet_store::rules::audit;
+use ratchet_store::rules::{audit, failure};
 
 use super::tables::Tables;
 
@@ -46,6 +46,10 @@ impl Tables {
             Change::Operation(update) => {
                 ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))
             }
+            Change::Failure(mark) => ChangeReply::Failure(self.mark_failure(&mark, now)),
+            Change::Node { node, update, actor } => {
+                ChangeReply::Node(self.nodes.update(node, update, actor.as_ref(), now))
+            }
         };
         let after = audit::of_reply(&reply).or_else(|| self.audited(&target, now));
         let Some(note) = note.filter(|_| audit::is_recorded(&reply, &before, &after)) else {
@@ -75,7 +79,26 @@ impl Tables {
             }),
             Target::Schedule(name) => self.schedules.get(name).map(audit::of_schedule),
             Target::Operation(id) => self.operations.get(id).map(audit::of_operation),
+            Target::Failure { job_name, fingerprint } => {
+                let key = (job_name.clone(), fingerprint.clone());
+                Some(audit::of_failure(self.failure_marks.get(&key)))
+            }
+            Target::Node(id) => self.nodes.request(*id, now).map(audit::of_node),
             _ => None,
+        }
+    }
+
+    /// Changes the mark of a group of failed jobs. Returns whether there was anything to change.
+    fn mark_failure(&mut self, change: &MarkFailure, now: Timestamp) -> bool {
+        let key = (change.job_name.clone(), change.fingerprint.clone());
+        match failure::marked(change, now) {
+            Some(mark) => {
+                self.failure_marks.insert(key, mark);
+                let kept = now.checked_sub(failure::KEPT).unwrap_or(Timestamp::MIN);
+                self.failure_marks.retain(|_, mark| mark.at >= kept);
+                true
+            }
+            None => self.failure_marks.remove(&key).is_some(),
         }
     }
 

@@ -15,8 +15,8 @@ use super::row::Row;
 use super::stats::Stats;
 use ratchet_store::Wake;
 use ratchet_store::model::{
-    AuditRecord, CatalogRecord, JobId, JobRecord, OperationId, OperationRecord, ScheduleRecord,
-    Token,
+    AuditRecord, CatalogRecord, FailureMark, JobId, JobRecord, OperationId, OperationRecord,
+    ScheduleRecord, Token,
 };
 
 /// All data of the store. Its methods are spread over the sibling modules.
@@ -32,6 +32,8 @@ pub(super) struct Tables {
     pub(super) items: Items,
     pub(super) stats: Stats,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
+    /// By name and fingerprint.
+    pub(super) failure_marks: BTreeMap<(String, String), FailureMark>,
     pub(super) operations: BTreeMap<OperationId, OperationRecord>,
     /// By name, program, version and digest.
     pub(super) catalog: BTreeMap<(String, String, u32, String), CatalogRecord>,

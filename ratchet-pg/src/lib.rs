@@ -25,6 +25,7 @@ mod decode_claim;
 mod error;
 mod exchange;
 mod expiry;
+mod failure_marks;
 mod fault;
 mod gates;
 mod graph;
@@ -63,6 +64,7 @@ mod unclaimable;
 mod unconfirmed_claims;
 mod unreachable;
 mod unreadable;
+mod vitals;
 mod wake;
 
 /// The driver. Its version is part of the API: a transaction for [`EnqueueInTx`] must be of sqlx 0.9.

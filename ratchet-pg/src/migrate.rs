@@ -29,7 +29,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0016_operations.sql"),
     include_str!("../migrations/0017_catalog.sql"),
     include_str!("../migrations/0018_roles.sql"),
-    include_str!("../migrations/0019_trace.sql"),
+    include_str!("../migrations/0019_views.sql"),
+    include_str!("../migrations/0020_node_requests.sql"),
+    include_str!("../migrations/0021_failure_marks.sql"),
+    include_str!("../migrations/0022_trace.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

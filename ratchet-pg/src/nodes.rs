@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Declarations, Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
+    Actor, Declarations, Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, NodeReply,
+    NodeRequest, NodeUpdate, Orphan, RunNotes, Token,
 };
-use ratchet_store::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind, rules};
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::lost_connection::is_lost;
-use crate::record::{claimed, token};
+use crate::record::{claimed, parsed, text, token};
 use crate::spec::{clean, instant, micros, to_i32, to_u32};
 use crate::store::Inner;
-use crate::unreadable::{Unread, is_unreadable, readable};
+use crate::unreadable::{Unread, is_unreadable, or_report, readable};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
@@ -43,6 +44,10 @@ impl Inner {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why).into());
         }
+        if let Some(request) = node.request.as_ref().and_then(text) {
+            let bring = db::query(self.sql.bring_request()).bind(id.uuid()).bind(request);
+            bring.execute(&self.pool).await?;
+        }
         self.mark_deploy(node).await?;
         self.record_catalog(node).await?;
         // Jobs whose name no node knew so far.
@@ -59,18 +64,56 @@ impl Inner {
             let error = StoreError::from(fault);
             tracing::debug!(%error, "jobs of a lost claim are released later");
         }
-        let renewed: Option<Uuid> = db::query_scalar(self.sql.renew_node())
+        let renewed = db::query(self.sql.renew_node())
             .bind(node.uuid())
             .bind(micros(lease))
             .fetch_optional(&self.pool)
             .await?;
-        if renewed.is_none() {
-            return Ok(Heartbeat::Lost);
-        }
+        let Some(renewed) = renewed else { return Ok(Heartbeat::Lost) };
+        let request = or_report("request to a node", parsed(&renewed, "request"))?.flatten();
         let rows = db::query(self.sql.select_canceled()).bind(node.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
         let canceled = readable("canceled run", &rows, token)?;
-        Ok(Heartbeat::Renewed { canceled })
+        Ok(Heartbeat::Renewed { canceled, request })
+    }
+
+    /// Returns what is requested of a node; `None` if it has no valid lease.
+    pub(crate) async fn node_request(
+        &self,
+        db: &mut PgConnection,
+        node: NodeId,
+    ) -> Result<Option<Option<NodeRequest>>, Fault> {
+        let found = db::query(self.sql.select_request()).bind(node.uuid());
+        let Some(row) = found.fetch_optional(&mut *db).await? else { return Ok(None) };
+        Ok(Some(or_report("request to a node", parsed(&row, "request"))?.flatten()))
+    }
+
+    pub(crate) async fn update_node_within(
+        &self,
+        db: &mut PgConnection,
+        node: NodeId,
+        update: NodeUpdate,
+        actor: Option<&Actor>,
+    ) -> Result<NodeReply, Fault> {
+        db::query(self.sql.lock_request()).bind(node.uuid()).execute(&mut *db).await?;
+        let Some(present) = self.node_request(db, node).await? else {
+            return Ok(NodeReply::NotFound);
+        };
+        let now = instant(self.now(&mut *db).await?);
+        let reply = rules::node::updated(present, update, actor, now);
+        match &reply {
+            NodeReply::Changed(Some(request)) => {
+                let request = text(request).unwrap_or_default();
+                let set = db::query(self.sql.upsert_request()).bind(node.uuid()).bind(request);
+                set.execute(&mut *db).await?;
+            }
+            NodeReply::Changed(None) => {
+                let withdraw = db::query(self.sql.delete_request()).bind(node.uuid());
+                withdraw.execute(&mut *db).await?;
+            }
+            _ => {}
+        }
+        Ok(reply)
     }
 
     pub(crate) async fn leave(&self, node: NodeId) -> Result<(), Fault> {
@@ -161,6 +204,7 @@ impl Inner {
             self.release_holds(readable("lingering run", &lost, token)?).await?;
         }
         db::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
+        db::query(self.sql.delete_old_requests()).execute(&self.pool).await?;
         self.sweep_blocked().await?;
         self.sweep_leaks().await?;
         let rows = db::query(self.sql.select_orphans())
@@ -219,6 +263,7 @@ fn node(row: &PgRow) -> Result<NodeRecord, sqlx::Error> {
     let versions: Vec<i32> = row.try_get("versions")?;
     let known = names.into_iter().zip(versions.into_iter().map(to_u32)).collect();
     info.known = Arc::new(KnownJobs(known));
+    info.request = or_report("request to a node", parsed(row, "request"))?.flatten();
     Ok(NodeRecord {
         info,
         joined_at: instant(row.try_get("joined_at")?),

@@ -140,6 +140,17 @@ impl Inner {
                 let reply = self.update_operation_within(db, update, post_commit).await?;
                 ChangeReply::Operation(Box::new(reply))
             }
+            Change::Failure(mark) => {
+                let mut mark = mark.clone();
+                mark.actor = mark.actor.as_ref().map(cleaned);
+                ChangeReply::Failure(self.mark_failure_within(db, &mark).await?)
+            }
+            Change::Node { node, update, actor } => {
+                let actor = actor.as_ref().map(cleaned);
+                ChangeReply::Node(
+                    self.update_node_within(db, *node, *update, actor.as_ref()).await?,
+                )
+            }
         })
     }
 
@@ -163,6 +174,14 @@ impl Inner {
             }
             Target::Operation(id) => {
                 self.operation_within(db, *id).await?.as_ref().map(audit::of_operation)
+            }
+            Target::Failure { job_name, fingerprint } => {
+                let mark = self.failure_mark(db, job_name, fingerprint).await?;
+                Some(audit::of_failure(mark.as_ref()))
+            }
+            Target::Node(id) => {
+                let request = self.node_request(db, *id).await?;
+                request.map(|request| audit::of_node(request.as_ref()))
             }
             _ => None,
         })

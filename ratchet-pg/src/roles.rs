@@ -41,13 +41,19 @@ const OF_WORKERS: [&str; 7] = ["catalog", "node", "leader", "stat", "stat_mark",
 /// Tables that the leader vacuums.
 const VACUUMED: [&str; 4] = ["ready", "scheduled", "lease", "tally"];
 
+/// Views for people. Nothing can be changed through them.
+const VIEWS: [&str; 4] = ["v_jobs", "v_queues", "v_failures", "v_nodes"];
+
 /// Functions without effects.
-const PURE: [&str; 5] = [
+const PURE: [&str; 8] = [
     "now_micros()",
     "id_at(bigint)",
     "sort_key(bigint, bigint)",
     "check_text(text, text, integer, boolean)",
     "canonical(jsonb)",
+    "readable_time(bigint)",
+    "readable_json(text)",
+    "readable_json(bytea)",
 ];
 
 const ENQUEUE: &str = "enqueue(text, jsonb, text, integer, timestamptz, text, text, text, text[], integer, text, text, \
@@ -103,6 +109,7 @@ impl DatabaseRole {
                     format!("REVOKE {rights} ON {} FROM {user}", tables(names))
                 };
                 grants.push(revoke("INSERT, UPDATE, DELETE", &OF_MIGRATIONS));
+                grants.push(revoke("INSERT, UPDATE, DELETE", &VIEWS));
                 grants.push(revoke("UPDATE, DELETE", &[APPEND_ONLY]));
                 if self == Self::Work {
                     grants.push(functions(&[

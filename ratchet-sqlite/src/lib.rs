@@ -33,6 +33,7 @@ mod command;
 mod due_jobs;
 mod error;
 mod explain;
+mod failure_marks;
 mod file;
 mod gates;
 mod graph;
@@ -61,6 +62,7 @@ mod transaction;
 mod unreadable;
 mod value;
 mod verb;
+mod vitals;
 mod writer;
 
 /// The driver. Its version is part of the API: a transaction for [`EnqueueInTx`] must be of sqlx 0.9.

@@ -24,6 +24,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0010_audit.sql"),
     include_str!("../migrations/0011_operations.sql"),
     include_str!("../migrations/0012_catalog.sql"),
+    include_str!("../migrations/0013_views.sql"),
+    include_str!("../migrations/0014_node_requests.sql"),
+    include_str!("../migrations/0015_failure_marks.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use ratchet_store::model::{Declarations, Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
+use ratchet_store::model::{
+    Actor, Declarations, Due, Heartbeat, NodeId, NodeInfo, NodeReply, NodeRequest, NodeUpdate,
+    Orphan, Token,
+};
+use ratchet_store::rules;
 use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -10,7 +14,9 @@ use sqlx::sqlite::SqliteRow;
 use crate::session::Session;
 use crate::sql;
 use crate::unreadable::{or_report, readable};
-use crate::value::{bytes, job_id, json, lease_id, number};
+use crate::value::{
+    bytes, in_column, job_id, json, lease_id, number, optional_json, parse_optional,
+};
 
 impl Session<'_> {
     fn until(&self, lease: Duration) -> i64 {
@@ -49,6 +55,7 @@ impl Session<'_> {
             .bind(self.until(lease))
             .bind(node.declarations.program.as_str())
             .bind(node.declarations.fingerprint.cast_signed())
+            .bind(optional_json(node.request.as_ref())?)
             .execute(&mut *self.conn)
             .await?;
         Ok(Ok(()))
@@ -66,12 +73,38 @@ impl Session<'_> {
             .bind(self.until(lease))
             .fetch_optional(&mut *self.conn)
             .await?;
-        if renewed.is_none() {
-            return Ok(Heartbeat::Lost);
-        }
+        let Some(renewed) = renewed else { return Ok(Heartbeat::Lost) };
+        let request = or_report("request to a node", request(&renewed))?.flatten();
         let canceled =
             sqlx::query(sql::node::LIST_CANCELED).bind(id).fetch_all(&mut *self.conn).await?;
-        Ok(Heartbeat::Renewed { canceled: readable("canceled run", &canceled, token)? })
+        Ok(Heartbeat::Renewed { canceled: readable("canceled run", &canceled, token)?, request })
+    }
+
+    /// Returns what is requested of a node; `None` if it has no valid lease.
+    pub(crate) async fn node_request(
+        &mut self,
+        node: NodeId,
+    ) -> Result<Option<Option<NodeRequest>>, sqlx::Error> {
+        let found =
+            sqlx::query(sql::node::GET_REQUEST).bind(bytes(node.uuid())).bind(self.micros());
+        let found = found.fetch_optional(&mut *self.conn).await?;
+        let read = |row| Ok(or_report("request to a node", request(&row))?.flatten());
+        found.map(read).transpose()
+    }
+
+    pub(crate) async fn update_node(
+        &mut self,
+        node: NodeId,
+        update: NodeUpdate,
+        actor: Option<&Actor>,
+    ) -> Result<NodeReply, sqlx::Error> {
+        let Some(present) = self.node_request(node).await? else { return Ok(NodeReply::NotFound) };
+        let reply = rules::node::updated(present, update, actor, self.now);
+        if let NodeReply::Changed(request) = &reply {
+            let set = sqlx::query(sql::node::SET_REQUEST).bind(bytes(node.uuid()));
+            set.bind(optional_json(request.as_ref())?).execute(&mut *self.conn).await?;
+        }
+        Ok(reply)
     }
 
     pub(crate) async fn leave(&mut self, node: NodeId) -> Result<(), sqlx::Error> {
@@ -158,6 +191,11 @@ impl Session<'_> {
         }
         Ok(orphans)
     }
+}
+
+/// Reads what is requested of a node.
+pub(crate) fn request(row: &SqliteRow) -> Result<Option<NodeRequest>, sqlx::Error> {
+    in_column("request", parse_optional(row.try_get("request")?))
 }
 
 fn token(row: &SqliteRow) -> Result<Token, sqlx::Error> {

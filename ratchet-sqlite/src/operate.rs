@@ -77,6 +77,10 @@ impl Session<'_> {
                 Ok(reply) => ChangeReply::Operation(Box::new(reply)),
                 Err(refused) => return Ok(Err(refused)),
             },
+            Change::Failure(mark) => ChangeReply::Failure(self.mark_failure(mark).await?),
+            Change::Node { node, update, actor } => {
+                ChangeReply::Node(self.update_node(*node, *update, actor.as_ref()).await?)
+            }
         }))
     }
 
@@ -98,6 +102,13 @@ impl Session<'_> {
             }
             Target::Operation(id) => {
                 self.find_operation(*id).await?.as_ref().map(audit::of_operation)
+            }
+            Target::Failure { job_name, fingerprint } => {
+                let mark = self.failure_mark(job_name, fingerprint).await?;
+                Some(audit::of_failure(mark.as_ref()))
+            }
+            Target::Node(id) => {
+                self.node_request(*id).await?.map(|request| audit::of_node(request.as_ref()))
             }
             _ => None,
         })

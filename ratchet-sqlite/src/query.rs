@@ -11,6 +11,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::error::is_unreadable;
+use crate::nodes::request;
 use crate::outbox::alert;
 use crate::row::{JobRow, job_row};
 use crate::sql;
@@ -207,6 +208,7 @@ fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {
     let lease_until: i64 = row.try_get(7)?;
     let fingerprint = row.try_get::<i64, _>(9)?.cast_unsigned();
     info.declarations = Declarations { program: row.try_get(8)?, fingerprint };
+    info.request = or_report("request to a node", request(row))?.flatten();
     Ok(NodeRecord {
         info,
         joined_at: time(row.try_get(6)?)?,

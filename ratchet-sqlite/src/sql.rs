@@ -50,6 +50,14 @@ pub(crate) mod count {
         concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
 
+pub(crate) mod failure {
+    pub(crate) const DELETE_MARK: &str = include_str!("../sql/failure/delete_mark.sql");
+    pub(crate) const DELETE_OLD: &str = include_str!("../sql/failure/delete_old.sql");
+    pub(crate) const GET_MARK: &str = include_str!("../sql/failure/get_mark.sql");
+    pub(crate) const LIST_MARKS: &str = include_str!("../sql/failure/list_marks.sql");
+    pub(crate) const SAVE_MARK: &str = include_str!("../sql/failure/save_mark.sql");
+}
+
 pub(crate) mod gate {
     pub(crate) const COUNT_PROBES: &str = include_str!("../sql/gate/count_probes.sql");
     pub(crate) const COUNT_RUNS: &str = include_str!("../sql/gate/count_runs.sql");
@@ -152,7 +160,9 @@ pub(crate) mod node {
     pub(crate) const END_LEASE: &str = include_str!("../sql/node/end_lease.sql");
     pub(crate) const FIND_HELD: &str = include_str!("../sql/node/find_held.sql");
     pub(crate) const FIND_NEWEST: &str = include_str!("../sql/node/find_newest.sql");
+    pub(crate) const GET_LEADER: &str = include_str!("../sql/node/get_leader.sql");
     pub(crate) const GET_LEASE: &str = include_str!("../sql/node/get_lease.sql");
+    pub(crate) const GET_REQUEST: &str = include_str!("../sql/node/get_request.sql");
     pub(crate) const INSERT_NODE: &str = include_str!("../sql/node/insert_node.sql");
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
@@ -160,6 +170,7 @@ pub(crate) mod node {
     pub(crate) const LIST_STRAYS: &str = include_str!("../sql/node/list_strays.sql");
     pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
+    pub(crate) const SET_REQUEST: &str = include_str!("../sql/node/set_request.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
     pub(crate) const TAKE_PROGRAM: &str = include_str!("../sql/node/take_program.sql");
 }
@@ -194,6 +205,7 @@ pub(crate) mod schema {
     pub(crate) const CREATE_SCHEMA: &str = include_str!("../sql/schema/create_schema.sql");
     pub(crate) const FIND_SCHEMA: &str = include_str!("../sql/schema/find_schema.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schema/get_version.sql");
+    pub(crate) const LIST_OBJECTS: &str = include_str!("../sql/schema/list_objects.sql");
     pub(crate) const INSERT_VERSION: &str = include_str!("../sql/schema/insert_version.sql");
 }
 

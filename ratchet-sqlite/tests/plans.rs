@@ -14,6 +14,9 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     // One row per job that a program knows.
     "catalog/list_entries",
     "catalog/delete_old",
+    // One row per group of failed jobs about which an operator has said something.
+    "failure/delete_old",
+    "failure/list_marks",
     // One row per node.
     "node/list_nodes",
     "node/list_known",

@@ -21,12 +21,12 @@ use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -191,6 +191,10 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the end of the audit trail.
     async fn audit_head(&self) -> Result<AuditHead, StoreError>;
+
+    /// Returns what operators say about groups of failed jobs. It is changed by [`Self::operate`] with
+    /// [`Change::Failure`], and [`rules::failure`](crate::rules::failure) defines the state that follows.
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError>;
 
     /// Returns bulk operations that match a filter, newest first, at most `limit`.
     ///
@@ -367,6 +371,12 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// graph continues as if the job had been canceled.
     async fn drop_unreadable(&self, _id: JobId) -> Result<bool, StoreError> {
         Ok(false)
+    }
+
+    /// Measures the condition of the store. With `thorough`, a store may read all of its data. A store without a
+    /// condition of its own returns the default.
+    async fn vitals(&self, _thorough: bool) -> Result<Vitals, StoreError> {
+        Ok(Vitals::default())
     }
 
     /// Returns `true` if another live node holds a job of these queues that it claimed within the last second.

@@ -41,7 +41,7 @@ impl Access {
         Self::denied().named(actor).allow(Capability::See)
     }
 
-    /// Sees arguments too, and changes jobs, queues, breakers, schedules and flows.
+    /// Sees arguments too, and changes jobs, queues, breakers, schedules, flows and nodes.
     pub fn operator(actor: impl Into<String>) -> Self {
         let mut access = Self::viewer(actor).see_arguments(true);
         access.capabilities.extend([
@@ -50,6 +50,7 @@ impl Access {
             Capability::ActBreakers,
             Capability::ActSchedules,
             Capability::ActFlows,
+            Capability::ActNodes,
             Capability::Bulk,
         ]);
         access

@@ -3,7 +3,9 @@
 use std::error::Error;
 
 use axum::http::StatusCode;
-use ratchet_core::{BulkError, ScheduleError, StoreError, StoreErrorKind, SubmitError};
+use ratchet_core::{
+    BulkError, FailureError, NodeError, ScheduleError, StoreError, StoreErrorKind, SubmitError,
+};
 use ratchet_store::model::{CommandError, FilterError};
 use serde::Serialize;
 
@@ -124,6 +126,29 @@ impl From<ScheduleError> for Problem {
             ScheduleError::NotFound(_) => "not-found",
             ScheduleError::Contended(_) => "conflict",
             ScheduleError::Store(error) => store_kind(error),
+            _ => "refused",
+        };
+        Self::of(kind, &error)
+    }
+}
+
+impl From<FailureError> for Problem {
+    fn from(error: FailureError) -> Self {
+        let kind = match &error {
+            FailureError::NotFound { .. } => "not-found",
+            FailureError::Store(error) => store_kind(error),
+            _ => "refused",
+        };
+        Self::of(kind, &error)
+    }
+}
+
+impl From<NodeError> for Problem {
+    fn from(error: NodeError) -> Self {
+        let kind = match &error {
+            NodeError::NotFound(_) => "not-found",
+            NodeError::Stopping(_) => "conflict",
+            NodeError::Store(error) => store_kind(error),
             _ => "refused",
         };
         Self::of(kind, &error)

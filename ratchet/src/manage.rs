@@ -5,8 +5,8 @@
 
 pub use ratchet_core::{Actor, Audit, AuditError};
 pub use ratchet_core::{
-    Alerts, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
-    QueueOverview, Severity, VERBS, Verb,
+    Alerts, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups, Failures,
+    Finding, Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
@@ -17,3 +17,5 @@ pub use ratchet_core::{
     Operations,
 };
 pub use ratchet_core::{Catalog, CatalogJob};
+pub use ratchet_core::{FailureMark, FailureState, Judgment};
+pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};

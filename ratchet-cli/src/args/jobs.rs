@@ -1,7 +1,7 @@
 //! Commands about jobs, failures and operations on many jobs.
 
 use clap::{Args, Subcommand, ValueEnum};
-use ratchet_core::{JobId, OperationId};
+use ratchet_core::{FailureState, JobId, OperationId};
 
 use super::global::{Fence, Listing, Which};
 
@@ -98,9 +98,35 @@ pub(crate) enum Failures {
         /// The maximum number of failed jobs to read, newest first
         #[arg(long, default_value_t = 10_000)]
         read: u32,
+        /// Only groups in these states: open, reopened, acknowledged, resolved or ignored
+        #[arg(long, value_name = "STATE", value_delimiter = ',')]
+        state: Vec<FailureState>,
     },
     /// Lists the jobs of one group
     Show {
+        /// The fingerprint of the group, or its beginning
+        fingerprint: String,
+    },
+    /// Records that you work on a group
+    Acknowledge {
+        /// The fingerprint of the group, or its beginning
+        fingerprint: String,
+    },
+    /// Records that the cause of a group is removed; a later failure reopens the group
+    Resolve {
+        /// The fingerprint of the group, or its beginning
+        fingerprint: String,
+    },
+    /// Records that the failures of a group are expected
+    Ignore {
+        /// The fingerprint of the group, or its beginning
+        fingerprint: String,
+        /// For how long, such as 7d; without it, always
+        #[arg(long = "for", value_name = "DURATION")]
+        length: Option<String>,
+    },
+    /// Removes what was recorded about a group
+    Reopen {
         /// The fingerprint of the group, or its beginning
         fingerprint: String,
     },

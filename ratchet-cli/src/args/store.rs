@@ -1,12 +1,27 @@
 //! Commands about what else the store holds: tables, nodes, catalog, statistics, alerts and the audit trail.
 
 use clap::{Args, Subcommand};
-use ratchet_core::JobId;
+use ratchet_core::{JobId, NodeId};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Nodes {
     /// Lists worker processes
     List,
+    /// Lets a node claim no more jobs; those that it runs continue
+    Quiet {
+        /// The id of the node
+        node: NodeId,
+    },
+    /// Lets a quiet node claim jobs again
+    Resume {
+        /// The id of the node
+        node: NodeId,
+    },
+    /// Stops a worker gracefully
+    Stop {
+        /// The id of the node
+        node: NodeId,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -12,7 +12,7 @@ use crate::output::{Format, column};
 
 /// Prints every finding with its remedy. Fails if there is one.
 pub(super) async fn run(session: &Session) -> Result<(), Failure> {
-    let findings = session.ratchet.diagnose().await?;
+    let findings = session.ratchet.diagnose_thoroughly().await?;
     let out = &session.out;
     if out.format == Format::Table {
         out.print(&report(session, &findings))?;

@@ -1,31 +1,12 @@
-//! Lists of nodes, alerts and rejected items, and the numbers of a pipeline.
+//! Lists of alerts and rejected items, and the numbers of a pipeline.
 
 use ratchet_core::JobId;
-use ratchet_store::model::{Alert, NodeRecord, RejectFilter, RejectGroup};
+use ratchet_store::model::{Alert, RejectFilter, RejectGroup};
 
 use super::Session;
 use crate::exit::Failure;
 use crate::output::text::{count, counted, duration, printable};
 use crate::output::{column, number};
-
-pub(super) async fn nodes(session: &Session) -> Result<(), Failure> {
-    let nodes = session.ratchet.nodes().list().await?;
-    let columns = [
-        column("node", |node: &NodeRecord, _: &_| node.info.id.to_string()),
-        column("host", |node, _| node.info.host.clone()),
-        number("process", |node, _| node.info.pid.to_string()),
-        column("program", |node, _| node.info.declarations.program.clone()),
-        column("version", |node, _| node.info.binary_version.clone()),
-        column("state", |node, _| if node.alive { "alive" } else { "dead" }.to_owned()),
-        column("joined", |node, out| out.time(node.joined_at)),
-        column("lease ends", |node, out| out.time(node.lease_until)),
-        column("queues", |node, out| {
-            let queues: Vec<_> = node.info.queues.iter().map(String::as_str).collect();
-            out.short(&queues.join(", "), 40)
-        }),
-    ];
-    session.out.list(&nodes, &columns, "no worker is alive")
-}
 
 pub(super) async fn alerts(session: &Session, limit: u32) -> Result<(), Failure> {
     let alerts = session.ratchet.alerts().list(limit).await?;

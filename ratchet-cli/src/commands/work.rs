@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 use super::{Session, read};
 use crate::args::Work;
 use crate::exit::Failure;
-use crate::output::text::count;
+use crate::output::text::{count, printable};
 
 /// Applies the options of the command line, which take precedence over the environment and the program.
 pub(crate) fn configure(builder: Builder, work: &Work) -> Result<Builder, Failure> {
@@ -65,6 +65,10 @@ pub(super) async fn run(session: &Session, work: &Work) -> Result<(), Failure> {
     );
     match worker.stopped().await {
         Stopped::Died(died) => Err(Failure::refused(died.to_string())),
+        Stopped::ByOperator(request) => {
+            eprintln!("stopped at the request of {}", printable(&request.to_string()));
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

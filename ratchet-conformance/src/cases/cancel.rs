@@ -9,7 +9,7 @@ use crate::fixture::{JobExt, Node, RunExt, SettlementExt, days, hours, secs};
 
 async fn reported(node: &Node) -> Vec<Token> {
     match node.heartbeat(days(10_000)).await {
-        Heartbeat::Renewed { canceled } => canceled,
+        Heartbeat::Renewed { canceled, .. } => canceled,
         Heartbeat::Lost => panic!("the lease should hold"),
     }
 }

@@ -130,7 +130,7 @@ pub async fn q_02_lingering_run_is_not_told_as_canceled(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, world.job()).await;
     world.apply(run.fail().lingering()).await;
-    let renewed = ratchet_store::model::Heartbeat::Renewed { canceled: Vec::new() };
+    let renewed = ratchet_store::model::Heartbeat::Renewed { canceled: Vec::new(), request: None };
     assert_eq!(node.heartbeat(secs(60)).await, renewed);
 }
 

@@ -20,6 +20,7 @@ pub mod deliveries;
 pub mod due;
 pub mod expiry;
 pub mod explain;
+pub mod failure_marks;
 pub mod fence;
 pub mod history;
 pub mod idempotency;

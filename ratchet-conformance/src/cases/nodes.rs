@@ -1,7 +1,10 @@
 //! Nodes: leases, heartbeats and leadership.
 
 use ratchet_store::StoreErrorKind;
-use ratchet_store::model::{Declarations, Heartbeat, NodeRecord};
+use ratchet_store::model::{
+    Actor, AuditFilter, AuditNote, Change, ChangeReply, Declarations, Heartbeat, NodeAction,
+    NodeId, NodeRecord, NodeReply, NodeRequest, NodeUpdate,
+};
 
 use crate::World;
 use crate::fixture::{JobExt, Node, RunExt, hours, secs};
@@ -15,11 +18,81 @@ async fn nodes(world: &World) -> Vec<NodeRecord> {
 pub async fn p_01_heartbeat_renews_the_lease(world: &World) {
     let node = world.mortal(LEASE).await;
     world.pass(secs(10)).await;
-    assert_eq!(node.heartbeat(LEASE).await, Heartbeat::Renewed { canceled: Vec::new() });
+    assert_eq!(
+        node.heartbeat(LEASE).await,
+        Heartbeat::Renewed { canceled: Vec::new(), request: None }
+    );
     world.pass(secs(10)).await;
     assert!(nodes(world).await[0].alive);
     world.pass(secs(5)).await;
     assert!(nodes(world).await.is_empty());
+}
+
+async fn request_of(world: &World, node: NodeId, update: NodeUpdate) -> NodeReply {
+    let actor = Actor::new("ada").reason("a new kernel");
+    let note = AuditNote { actor: actor.clone(), verb: "nodes.update".to_owned() };
+    let change = Change::Node { node, update, actor: Some(actor) };
+    match world.store.operate(change, Some(note)).await.expect("operates").reply {
+        ChangeReply::Node(reply) => reply,
+        other => panic!("{other:?} is no reply to a request"),
+    }
+}
+
+pub async fn o_01_a_request_reaches_its_node(world: &World) {
+    let (node, other) = (world.mortal(LEASE).await, world.mortal(LEASE).await);
+    let quiet = NodeUpdate::Request(NodeAction::Quiet);
+    let NodeReply::Changed(Some(request)) = request_of(world, node.info().id, quiet).await else {
+        panic!("the request is new")
+    };
+    assert_eq!(
+        (request.action, request.to_string().as_str()),
+        (NodeAction::Quiet, "ada (code), reason: a new kernel")
+    );
+    let heard = |request| Heartbeat::Renewed { canceled: Vec::new(), request };
+    assert_eq!(node.heartbeat(LEASE).await, heard(Some(request.clone())));
+    assert_eq!(other.heartbeat(LEASE).await, heard(None));
+    let listed: Vec<Option<NodeRequest>> =
+        nodes(world).await.into_iter().map(|node| node.info.request).collect();
+    assert!(listed.contains(&Some(request.clone())) && listed.contains(&None), "{listed:?}");
+    assert_eq!(
+        request_of(world, node.info().id, quiet).await,
+        NodeReply::Unchanged(Some(request.clone()))
+    );
+    // Joining again does not forget it.
+    node.join(LEASE).await;
+    assert_eq!(node.heartbeat(LEASE).await, heard(Some(request)));
+    assert_eq!(
+        request_of(world, node.info().id, NodeUpdate::Resume).await,
+        NodeReply::Changed(None)
+    );
+    assert_eq!(node.heartbeat(LEASE).await, heard(None));
+    let target = format!("node {}", node.info().id);
+    let filter = AuditFilter { target: Some(target), ..AuditFilter::default() };
+    let trail = world.store.audit(&filter, None, true, 10).await.expect("reads");
+    let changes: Vec<_> =
+        trail.iter().map(|it| (it.before.as_deref(), it.after.as_deref())).collect();
+    let (none, some) = (Some(r#"{"request":null}"#), Some(r#"{"request":"quiet"}"#));
+    assert_eq!(
+        changes,
+        [(none, some), (some, none)],
+        "a request that changes nothing is not recorded"
+    );
+}
+
+pub async fn o_01_a_node_brings_its_request_to_its_new_identity(world: &World) {
+    let mut info = world.stranger().info();
+    info.request = Some(NodeRequest::new(NodeAction::Quiet, None, world.now().await));
+    world.store.join(info.clone(), LEASE).await.expect("joins");
+    assert_eq!(nodes(world).await[0].info.request, info.request);
+}
+
+pub async fn o_01_only_a_live_node_can_be_requested(world: &World) {
+    let node = world.mortal(LEASE).await;
+    world.pass(LEASE).await;
+    let stop = NodeUpdate::Request(NodeAction::Stop);
+    for id in [node.info().id, world.stranger().info().id] {
+        assert_eq!(request_of(world, id, stop).await, NodeReply::NotFound);
+    }
 }
 
 pub async fn p_03_lost_lease_is_never_renewed(world: &World) {

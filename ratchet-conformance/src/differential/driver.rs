@@ -383,11 +383,11 @@ fn together(mut effects: GraphEffects) -> GraphEffects {
 fn heartbeat(answer: Heartbeat) -> String {
     match answer {
         Heartbeat::Lost => "lost".to_owned(),
-        Heartbeat::Renewed { canceled } => {
+        Heartbeat::Renewed { canceled, request } => {
             let mut runs: Vec<_> =
                 canceled.iter().map(|Token { job, version, .. }| (*job, *version)).collect();
             runs.sort_unstable();
-            format!("renewed {runs:?}")
+            format!("renewed {runs:?} {:?}", request.map(|request| request.action))
         }
     }
 }

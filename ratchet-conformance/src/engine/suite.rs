@@ -125,6 +125,10 @@ macro_rules! __engine_cases {
                 i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
                 i_04_poison_is_told
             }
+            nodes {
+                o_01_a_quiet_node_runs_what_it_runs_and_claims_nothing
+                o_01_a_stopped_node_says_who_and_why
+            }
             engine_death {
                 h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost
                 h_06_the_death_of_the_heartbeat_is_seen
@@ -213,6 +217,9 @@ macro_rules! __engine_cases {
                 o_11_breakers_and_batches_in_trouble_are_found
                 o_11_schedules_in_trouble_are_found
                 o_11_a_wrong_clock_is_found
+                o_11_what_operators_have_left_behind_is_found
+                o_11_a_cluster_without_a_leader_is_found
+                o_06_a_group_has_a_state
                 o_06_failures_are_grouped_by_job_and_fingerprint
                 o_07_the_overview_counts_by_queue
             }

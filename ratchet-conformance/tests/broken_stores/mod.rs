@@ -12,12 +12,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
-    Extend, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
-    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
-    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Unreadable, Vertex, WriteSchedule,
+    Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine,
+    Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord,
+    Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -206,6 +206,14 @@ impl Store for Faulty {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         self.inner.count_unreadable().await
+    }
+
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {
+        self.inner.failure_marks().await
+    }
+
+    async fn vitals(&self, thorough: bool) -> Result<Vitals, StoreError> {
+        self.inner.vitals(thorough).await
     }
 
     async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {

@@ -74,7 +74,7 @@ impl Manner {
     }
 
     /// Returns who acts.
-    pub(super) fn actor(&self) -> Option<&Actor> {
+    pub(crate) fn actor(&self) -> Option<&Actor> {
         self.acting.as_ref().map(|acting| &acting.actor)
     }
 

@@ -35,7 +35,7 @@ mod stats;
 mod submit;
 mod submit_metrics;
 
-pub(crate) use acting::Acting;
+pub(crate) use acting::{Acting, Manner, store_error, unexpected};
 pub use alerts::Alerts;
 pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;
@@ -57,7 +57,7 @@ pub use handle::{JobHandle, WaitError};
 pub use items::{Pipeline, Rejects};
 pub use jobs::Jobs;
 pub use manage::Redrive;
-pub use nodes::Nodes;
+pub use nodes::{NodeError, Nodes};
 pub use observe::Observer;
 pub use operations::{Bulk, BulkError, BulkPreview, Operations};
 pub use queues::Queues;

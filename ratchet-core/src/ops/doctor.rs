@@ -2,11 +2,19 @@
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_store::StoreError;
-use ratchet_store::model::{BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest};
+use ratchet_store::model::{
+    AuditFilter, BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest, Target,
+};
+use ratchet_store::model::{NodeAction, OperationFilter, OperationState};
 use serde::Serialize;
 
 use super::{FailureGroups, Overview};
 use crate::client::{Ratchet, ScheduleView};
+
+mod condition;
+mod table;
+
+pub use table::CHECKS;
 
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -46,112 +54,6 @@ pub struct Finding {
     pub remedy: String,
 }
 
-const fn check(
-    id: &'static str,
-    severity: Severity,
-    healthy: &'static str,
-    meaning: &'static str,
-) -> Check {
-    Check { id, severity, healthy, meaning }
-}
-
-use Severity::{Error, Warning};
-
-/// Every check, ordered by id.
-pub const CHECKS: [Check; 16] = [
-    check(
-        "BRK-01",
-        Warning,
-        "no breaker is open",
-        "Jobs of the service wait until the breaker closes.",
-    ),
-    check(
-        "CLK-01",
-        Warning,
-        "the clocks agree",
-        "Due times and leases use the clock of the store. Log lines of this host have other times.",
-    ),
-    check(
-        "FLW-01",
-        Warning,
-        "no open batch is older than a day",
-        "The batch does not end before the program that opened it seals it.",
-    ),
-    check(
-        "JOB-01",
-        Error,
-        "live workers know every waiting job",
-        "The jobs wait until a worker that knows their name starts.",
-    ),
-    check(
-        "JOB-02",
-        Error,
-        "every job can be read",
-        "The rows of these jobs are damaged or were written by a newer version. The jobs do not run.",
-    ),
-    check(
-        "JOB-03",
-        Warning,
-        "no job has failed permanently",
-        "Failed jobs stay until an operator retries them or their retention ends.",
-    ),
-    check(
-        "JOB-04",
-        Warning,
-        "no run exceeds its timeout",
-        "The handler does not return and holds a slot of its worker.",
-    ),
-    check("NOD-01", Error, "a worker is alive while jobs wait", "Nothing runs."),
-    check(
-        "NOD-02",
-        Warning,
-        "no dead node holds jobs",
-        "The jobs of a dead node are rescued by the maintenance of a live worker.",
-    ),
-    check(
-        "NOD-03",
-        Warning,
-        "all workers have the same version",
-        "A deployment is in progress or was left half done.",
-    ),
-    check(
-        "QUE-01",
-        Error,
-        "a worker serves every queue with waiting jobs",
-        "The jobs wait until a worker serves their queue.",
-    ),
-    check(
-        "QUE-02",
-        Warning,
-        "no paused queue has waiting jobs",
-        "The jobs wait until the queue is resumed.",
-    ),
-    check(
-        "QUE-03",
-        Warning,
-        "no due job waits longer than ten minutes",
-        "The workers do not keep up, or the limits of the queue are too low.",
-    ),
-    check(
-        "SCH-01",
-        Error,
-        "a live worker knows the job of every schedule",
-        "The schedule submits jobs that cannot run.",
-    ),
-    check(
-        "SCH-02",
-        Error,
-        "no schedule is overdue",
-        "No live worker runs the maintenance that fires schedules.",
-    ),
-    check(
-        "SCH-03",
-        Warning,
-        "no schedule is paused",
-        "The schedule submits nothing until it is resumed.",
-    ),
-];
-
 /// A due job that waits longer than this is reported.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
@@ -163,6 +65,15 @@ const GRACE: SignedDuration = SignedDuration::from_mins(1);
 
 /// A greater difference between the clocks is reported.
 const SKEW: SignedDuration = SignedDuration::from_secs(2);
+
+/// A node that is quiet for longer is reported.
+const QUIET: SignedDuration = SignedDuration::from_hours(1);
+
+/// A queue that is paused for longer is reported.
+const PAUSED: SignedDuration = SignedDuration::from_hours(24);
+
+/// An operation that has not changed for longer is reported.
+const NO_PROGRESS: SignedDuration = SignedDuration::from_mins(10);
 
 /// How many failed, running and grouped jobs are read.
 const READ: u32 = 1000;
@@ -183,21 +94,93 @@ impl Ratchet {
     /// # }
     /// ```
     pub async fn diagnose(&self) -> Result<Vec<Finding>, StoreError> {
+        self.examine(false).await
+    }
+
+    /// Like [`diagnose`](Self::diagnose), and reads every page of an SQLite file. It takes about a second per gigabyte.
+    pub async fn diagnose_thoroughly(&self) -> Result<Vec<Finding>, StoreError> {
+        self.examine(true).await
+    }
+
+    async fn examine(&self, thorough: bool) -> Result<Vec<Finding>, StoreError> {
         let local = self.core.clock.now();
         let overview = self.overview().await?;
         let mut findings = Findings::default();
         clocks(&mut findings, local, overview.now);
         nodes(&mut findings, &overview);
         queues(&mut findings, &overview);
+        self.pauses(&mut findings, &overview).await?;
         breakers(&mut findings, &overview);
         jobs(&mut findings, &overview);
         failures(&mut findings, &self.failures().groups(&Filter::any(), READ).await?);
         self.runs(&mut findings, overview.now).await?;
         self.batches(&mut findings, overview.now).await?;
+        self.operations_of(&mut findings, overview.now).await?;
         schedules(&mut findings, &self.schedules().list().await?, &overview);
+        let vitals = self.core.store.vitals(thorough).await?;
+        condition::condition(&mut findings, &vitals, &overview);
         let mut findings = findings.0;
         findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(b.id)));
         Ok(findings)
+    }
+
+    /// Finds queues that are paused for long. The audit trail says since when.
+    async fn pauses(&self, findings: &mut Findings, overview: &Overview) -> Result<(), StoreError> {
+        for queue in &overview.queues {
+            if !queue.rules.as_ref().is_some_and(|record| record.rules.paused) {
+                continue;
+            }
+            let filter = AuditFilter {
+                verb: Some("queues.pause".to_owned()),
+                target: Some(Target::Queue(queue.queue.clone()).to_string()),
+                ..AuditFilter::default()
+            };
+            let entries = self.core.store.audit(&filter, None, false, 1).await?;
+            let Some(entry) = entries.first() else { continue };
+            if overview.now.duration_since(entry.at) > PAUSED {
+                findings.add(
+                    "QUE-04",
+                    format!(
+                        "queue `{}` is paused since {} by {}",
+                        queue.queue, entry.at, entry.actor
+                    ),
+                    format!("resume it: ratchet queues resume {}", queue.queue),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    async fn operations_of(
+        &self,
+        findings: &mut Findings,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let active = OperationFilter { id: None, active: true };
+        for operation in self.core.store.operations(active, READ).await? {
+            let (id, idle) = (operation.id, now.duration_since(operation.updated_at));
+            if idle <= NO_PROGRESS {
+                continue;
+            }
+            if operation.state == OperationState::Running {
+                findings.add(
+                    "OPR-02",
+                    format!("operation {id} has made no progress for {}", seconds(idle)),
+                    "a worker that leads maintenance runs it; start one, or look at its log lines",
+                );
+            } else {
+                let state = operation.state.name();
+                findings.add(
+                    "OPR-01",
+                    format!(
+                        "operation {id} waits for its operator ({state}) for {}",
+                        seconds(idle)
+                    ),
+                    format!("ratchet operations resume {id}, or: ratchet operations abort {id}"),
+                );
+            }
+        }
+        Ok(())
     }
 
     async fn runs(&self, findings: &mut Findings, now: Timestamp) -> Result<(), StoreError> {
@@ -251,8 +234,10 @@ struct Findings(Vec<Finding>);
 impl Findings {
     /// Adds a finding of the check with this id.
     fn add(&mut self, id: &'static str, problem: String, remedy: impl Into<String>) {
-        let severity =
-            CHECKS.iter().find(|check| check.id == id).map_or(Error, |check| check.severity);
+        let severity = CHECKS
+            .iter()
+            .find(|check| check.id == id)
+            .map_or(Severity::Error, |check| check.severity);
         self.0.push(Finding { id, severity, problem, remedy: remedy.into() });
     }
 }
@@ -296,6 +281,19 @@ fn nodes(findings: &mut Findings, overview: &Overview) {
             ),
             "a live worker rescues them within seconds; start one if none is alive",
         );
+    }
+    for node in overview.live_nodes() {
+        let Some(request) = &node.info.request else { continue };
+        if request.action == NodeAction::Quiet && overview.now.duration_since(request.at) > QUIET {
+            findings.add(
+                "NOD-04",
+                format!(
+                    "node {} ({}, process {}) is quiet since {}, at the request of {request}",
+                    node.info.id, node.info.host, node.info.pid, request.at
+                ),
+                format!("let it claim jobs again: ratchet nodes resume {}", node.info.id),
+            );
+        }
     }
     versions.sort_unstable();
     versions.dedup();
@@ -378,14 +376,15 @@ fn jobs(findings: &mut Findings, overview: &Overview) {
 }
 
 fn failures(findings: &mut Findings, failures: &FailureGroups) {
-    if failures.jobs > 0 {
+    let open = || failures.groups.iter().filter(|group| group.state.needs_attention());
+    let jobs: u64 = open().map(|group| group.count).sum();
+    if jobs > 0 {
         let more = if failures.complete { "" } else { "more than " };
         findings.add(
             "JOB-03",
             format!(
-                "jobs have failed permanently (jobs: {more}{}, groups: {})",
-                failures.jobs,
-                failures.groups.len()
+                "jobs have failed permanently (jobs: {more}{jobs}, groups: {})",
+                open().count()
             ),
             "look at them: ratchet failures list",
         );
@@ -398,10 +397,10 @@ fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Ove
         let (name, job) = (&schedule.name, &schedule.spec.name);
         let known =
             overview.live_nodes().any(|node| node.info.known.knows(job, schedule.spec.version));
-        if !known {
+        if !known && !schedule.is_stopped() {
             findings.add(
                 "SCH-01",
-                format!("no live worker knows the job `{job}` of schedule `{name}`"),
+                format!("schedule `{name}` does not fire: no live worker knows its job `{job}`"),
                 format!("deploy a worker that has the job, or: ratchet schedules remove {name}"),
             );
         }
@@ -411,7 +410,7 @@ fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Ove
                 format!("schedule `{name}` is paused"),
                 format!("resume it: ratchet schedules resume {name}"),
             );
-        } else if let Some(next) = schedule.next.filter(|_| !schedule.is_stopped()) {
+        } else if let Some(next) = schedule.next.filter(|_| known && !schedule.is_stopped()) {
             let late = overview.now.duration_since(next);
             if late > OVERDUE {
                 findings.add(
@@ -421,15 +420,5 @@ fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Ove
                 );
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn o_11_checks_are_ordered_and_distinct() {
-        assert!(CHECKS.is_sorted_by(|a, b| a.id < b.id));
     }
 }

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use ratchet_store::StoreError;
-use ratchet_store::model::{Filter, JobId, JobRecord, JobState, PageRequest, TerminalReason};
+use ratchet_store::model::{
+    Change, ChangeReply, FailureMark, FailureState, Filter, JobId, JobRecord, JobState, Judgment,
+    MarkFailure, PageRequest, TerminalReason,
+};
+use ratchet_store::{StoreError, rules};
 use serde::Serialize;
 
-use crate::client::Ratchet;
+use crate::client::{Manner, Ratchet, store_error, unexpected};
 use crate::runtime::Core;
 
-/// Groups failed jobs; see [`Ratchet::failures`].
+/// Groups failed jobs, and records what operators say about a group; see [`Ratchet::failures`].
 #[derive(Debug, Clone)]
 pub struct Failures {
     core: Arc<Core>,
+    manner: Manner,
 }
 
 /// Failed jobs with the same name and the same fingerprint.
@@ -39,6 +43,10 @@ pub struct FailureGroup {
     pub message: String,
     /// The job that failed last.
     pub latest: JobId,
+    /// The state of the group.
+    pub state: FailureState,
+    /// What an operator says about it, with who and when.
+    pub mark: Option<FailureMark>,
 }
 
 /// The groups of failed jobs, those with the most jobs first.
@@ -56,7 +64,7 @@ pub struct FailureGroups {
 impl Ratchet {
     /// Returns a handle that groups failed jobs.
     pub fn failures(&self) -> Failures {
-        Failures { core: Arc::clone(&self.core) }
+        Failures { core: Arc::clone(&self.core), manner: self.manner() }
     }
 }
 
@@ -89,10 +97,117 @@ impl Failures {
             page.jobs.iter().for_each(|job| add(&mut groups, job));
             (before, complete) = (page.next, page.next.is_none());
         }
+        let now = self.core.store.now().await?;
+        for mark in self.core.store.failure_marks().await? {
+            let key = (mark.job_name.clone(), mark.fingerprint.clone());
+            if let Some(group) = groups.get_mut(&key) {
+                group.state = rules::failure::state(Some(&mark), group.last, now);
+                group.mark = Some(mark);
+            }
+        }
         let mut groups: Vec<_> = groups.into_values().collect();
         groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| b.last.cmp(&a.last)));
         Ok(FailureGroups { groups, jobs: read, complete })
     }
+
+    /// Records that an operator works on a group.
+    ///
+    /// ```
+    /// # use ratchet_core::{Actor, FailureError, Filter, Ratchet};
+    /// # async fn resolve(ratchet: Ratchet) -> Result<(), FailureError> {
+    /// let ada = ratchet.acting_as(Actor::new("ada@example.com").reason("the certificate is renewed"));
+    /// for group in ada.failures().groups(&Filter::any(), 10_000).await?.groups {
+    ///     ada.failures().resolve(&group.job_name, &group.fingerprint).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FailureError::NotFound`] if no failed job has this name and fingerprint.
+    pub async fn acknowledge(&self, job: &str, fingerprint: &str) -> Result<(), FailureError> {
+        let judgment = Some(Judgment::Acknowledged);
+        self.mark("failures.acknowledge", job, fingerprint, judgment).await.map(drop)
+    }
+
+    /// Records that the cause of a group is removed. A job that fails after that reopens the group.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FailureError::NotFound`] if no failed job has this name and fingerprint.
+    pub async fn resolve(&self, job: &str, fingerprint: &str) -> Result<(), FailureError> {
+        let judgment = Some(Judgment::Resolved);
+        self.mark("failures.resolve", job, fingerprint, judgment).await.map(drop)
+    }
+
+    /// Records that the failures of a group are expected, until an instant or always.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FailureError::NotFound`] if no failed job has this name and fingerprint.
+    pub async fn ignore(
+        &self,
+        job: &str,
+        fingerprint: &str,
+        until: Option<Timestamp>,
+    ) -> Result<(), FailureError> {
+        let judgment = Some(Judgment::Ignored { until });
+        self.mark("failures.ignore", job, fingerprint, judgment).await.map(drop)
+    }
+
+    /// Removes what operators have said about a group. Returns `false` if nothing was said.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`FailureError::NotFound`] if no failed job has this name and fingerprint.
+    pub async fn reopen(&self, job: &str, fingerprint: &str) -> Result<bool, FailureError> {
+        self.mark("failures.reopen", job, fingerprint, None).await
+    }
+
+    async fn mark(
+        &self,
+        verb: &'static str,
+        job: &str,
+        fingerprint: &str,
+        judgment: Option<Judgment>,
+    ) -> Result<bool, FailureError> {
+        let filter = Filter::any().state(JobState::Failed).name(job).fingerprint(fingerprint);
+        let page = PageRequest { before: None, limit: 1 };
+        if self.core.store.list(&filter, page).await?.jobs.is_empty() {
+            let (job_name, fingerprint) = (job.to_owned(), fingerprint.to_owned());
+            return Err(FailureError::NotFound { job_name, fingerprint });
+        }
+        let change = Change::Failure(MarkFailure {
+            job_name: job.to_owned(),
+            fingerprint: fingerprint.to_owned(),
+            judgment,
+            actor: self.manner.actor().cloned(),
+        });
+        match self.core.operate(&self.manner, verb, change).await.map_err(store_error)? {
+            ChangeReply::Failure(changed) => Ok(changed),
+            _ => Err(unexpected().into()),
+        }
+    }
+}
+
+/// Why nothing was recorded about a group of failed jobs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FailureError {
+    /// No failed job has this name and fingerprint.
+    #[error(
+        "no failed job `{job_name}` has the fingerprint `{fingerprint}`; list the groups with `ratchet failures list`"
+    )]
+    NotFound {
+        /// The name that was given.
+        job_name: String,
+        /// The fingerprint that was given.
+        fingerprint: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 fn add(groups: &mut BTreeMap<(String, String), FailureGroup>, job: &JobRecord) {
@@ -108,6 +223,8 @@ fn add(groups: &mut BTreeMap<(String, String), FailureGroup>, job: &JobRecord) {
         error_type: String::new(),
         message: String::new(),
         latest: job.id,
+        state: FailureState::Open,
+        mark: None,
     });
     group.count += 1;
     group.first = group.first.min(envelope.at);

@@ -8,6 +8,6 @@ mod verb;
 
 pub use audit::{Audit, AuditError};
 pub use doctor::{CHECKS, Check, Finding, Severity};
-pub use failures::{FailureGroup, FailureGroups, Failures};
+pub use failures::{FailureError, FailureGroup, FailureGroups, Failures};
 pub use overview::{Overview, QueueOverview};
 pub use verb::{Capability, VERBS, Verb};

@@ -65,6 +65,21 @@ impl Overview {
     }
 }
 
+impl Overview {
+    /// Returns the overview of a cluster without jobs and nodes.
+    #[cfg(test)]
+    pub(super) fn empty(now: Timestamp) -> Self {
+        Self {
+            now,
+            queues: Vec::new(),
+            breakers: Vec::new(),
+            unknown: Vec::new(),
+            unreadable: 0,
+            nodes: Vec::new(),
+        }
+    }
+}
+
 impl Ratchet {
     /// Returns the state of the cluster: queues, nodes, breakers, and jobs that cannot run.
     ///
@@ -98,7 +113,9 @@ impl Ratchet {
                 counts.queues.get(name).map(|counts| counts.states.clone()).unwrap_or_default();
             let waits = states.contains_key(&JobState::Pending);
             let oldest_due = if waits { oldest_due(core, name, now).await? } else { None };
-            let serves = |node: &&NodeRecord| node.alive && node.info.queues.contains(name);
+            let serves = |node: &&NodeRecord| {
+                node.alive && node.info.request.is_none() && node.info.queues.contains(name)
+            };
             queues.push(QueueOverview {
                 queue: name.to_owned(),
                 states,

@@ -19,6 +19,8 @@ pub enum Capability {
     ActSchedules,
     /// To change chains, batches and workflows.
     ActFlows,
+    /// To make nodes quiet and to stop them.
+    ActNodes,
     /// To change many jobs at once.
     Bulk,
     /// To submit jobs.
@@ -50,7 +52,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 62] = [
+pub const VERBS: [Verb; 69] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -63,8 +65,12 @@ pub const VERBS: [Verb; 62] = [
     reads("catalog.list"),
     reads("catalog.show"),
     reads("doctor"),
+    changes("failures.acknowledge", Capability::ActJobs),
+    changes("failures.ignore", Capability::ActJobs),
     reads("failures.list"),
     changes("failures.redrive", Capability::Bulk),
+    changes("failures.reopen", Capability::ActJobs),
+    changes("failures.resolve", Capability::ActJobs),
     reads("failures.show"),
     changes("flows.cancel", Capability::ActFlows),
     reads("flows.draw"),
@@ -84,6 +90,9 @@ pub const VERBS: [Verb; 62] = [
     reads("jobs.show"),
     reads("jobs.wait"),
     reads("nodes.list"),
+    changes("nodes.quiet", Capability::ActNodes),
+    changes("nodes.resume", Capability::ActNodes),
+    changes("nodes.stop", Capability::ActNodes),
     changes("operations.abort", Capability::Bulk),
     reads("operations.list"),
     changes("operations.pause", Capability::Bulk),

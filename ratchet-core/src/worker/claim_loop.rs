@@ -222,10 +222,11 @@ impl ClaimLoop {
             // Another claim held the reservation. It may have been answered before these jobs were due.
             self.pacer.assume_work();
         }
-        // While the claim was in flight, the worker may have begun to stop, fenced itself, or lost its last free
-        // thread.
+        // While the claim was in flight, the worker may have begun to stop, fenced itself, become quiet, or lost
+        // its last free thread.
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
+            || shared.quiet.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
         let node = shared.node();
         let mut launched = Vec::with_capacity(reply.jobs.len());
@@ -292,6 +293,11 @@ impl ClaimLoop {
             }
             Message::Unfence => {
                 shared.fenced.store(false, Ordering::Relaxed);
+                self.pacer.assume_work();
+            }
+            Message::Quiet => shared.quiet.store(true, Ordering::Relaxed),
+            Message::Resume => {
+                shared.quiet.store(false, Ordering::Relaxed);
                 self.pacer.assume_work();
             }
             Message::Health { closed, seen, results } => {

@@ -9,7 +9,7 @@ use super::lease_timer::LeaseTimer;
 use super::mailbox::Message;
 use super::shared::Shared;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::Heartbeat;
+use ratchet_store::model::{Heartbeat, NodeAction, NodeRequest};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// Renews the node's lease until the worker has stopped. The first lease began when the node sent its request to join, at `joined`
@@ -29,12 +29,13 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
         fence_if_due(&shared, &timer, sent);
         let renewal = shared.core.store.heartbeat(shared.node(), config.lease);
         match in_time(&shared, timer.timeout(sent), renewal).await {
-            Ok(Heartbeat::Renewed { canceled }) => {
+            Ok(Heartbeat::Renewed { canceled, request }) => {
                 crash_point(CrashPoint::NodeRenewed);
                 timer.renewed(sent);
                 shared.record_renewal(sent);
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
                 unfence(&shared);
+                follow(&shared, request);
             }
             // A stopping worker does not join again under a new id.
             Ok(Heartbeat::Lost) if shared.stopping.is_cancelled() => shared.send(Message::Fence),
@@ -75,6 +76,33 @@ fn fence_if_due(shared: &Shared, timer: &LeaseTimer, now: Duration) {
 fn unfence(shared: &Shared) {
     if shared.fenced.load(Ordering::Relaxed) {
         shared.send(Message::Unfence);
+    }
+}
+
+/// Does what an operator requests of the node.
+fn follow(shared: &Shared, request: Option<NodeRequest>) {
+    let before = shared.set_request(request.clone());
+    if before == request {
+        return;
+    }
+    let node = shared.node();
+    match request {
+        None => {
+            tracing::info!(%node, "an operator has resumed this node; it claims jobs again");
+            shared.send(Message::Resume);
+        }
+        Some(request) if request.action == NodeAction::Quiet => {
+            tracing::info!(%node, by = %request, "an operator has made this node quiet; it claims no jobs, and its running jobs continue");
+            shared.send(Message::Quiet);
+        }
+        Some(request) => {
+            tracing::info!(%node, by = %request, "an operator has requested that this node stops");
+            if !shared.stopping.is_cancelled() {
+                // Only the first cause is kept.
+                let _ = shared.stop_request.set(request);
+            }
+            shared.send(Message::Stop);
+        }
     }
 }
 

@@ -23,6 +23,10 @@ pub(super) enum Message {
     Fence,
     /// The lease was renewed: claim again.
     Unfence,
+    /// An operator requests that the node claims no jobs.
+    Quiet,
+    /// The operator has withdrawn that request.
+    Resume,
     /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
     /// are done.
     Health { closed: BTreeSet<String>, seen: u64, results: Vec<AppCheck> },

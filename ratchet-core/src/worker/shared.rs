@@ -20,7 +20,7 @@ use super::verdict_counters::VerdictCounters;
 use crate::job::{JobContext, RunHost};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
-use ratchet_store::model::{Declarations, KnownJobs, NodeId, NodeInfo, Token};
+use ratchet_store::model::{Declarations, KnownJobs, NodeId, NodeInfo, NodeRequest, Token};
 
 /// The state shared by the parts of a worker.
 #[derive(Debug)]
@@ -63,6 +63,12 @@ pub(super) struct Shared {
     pub(super) stalled: AtomicBool,
     /// The node claims nothing because its lease may have expired.
     pub(super) fenced: AtomicBool,
+    /// Whether an operator has requested that the node claims no jobs.
+    pub(super) quiet: AtomicBool,
+    /// What an operator has requested of the node.
+    request: Mutex<Option<NodeRequest>>,
+    /// The request of an operator that has stopped the worker.
+    pub(super) stop_request: OnceLock<NodeRequest>,
     /// The last results of the health checks of the application, and when they were returned.
     checked: Mutex<(Duration, Vec<AppCheck>)>,
     /// Messages about waiting jobs that no live worker knows.
@@ -126,6 +132,9 @@ impl Shared {
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
+            quiet: AtomicBool::new(false),
+            request: Mutex::default(),
+            stop_request: OnceLock::new(),
             checked: Mutex::default(),
             unknown_jobs: Mutex::default(),
             unreadable_jobs: AtomicU64::default(),
@@ -156,7 +165,19 @@ impl Shared {
         node.queues = self.queues.iter().cloned().collect();
         node.known = Arc::clone(&self.known);
         node.catalog = Arc::new(super::catalog::entries(&self.core));
+        node.request = self.request();
         node
+    }
+
+    /// Returns what an operator has requested of the node.
+    pub(super) fn request(&self) -> Option<NodeRequest> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers what an operator requests of the node. Returns what was requested before.
+    pub(super) fn set_request(&self, request: Option<NodeRequest>) -> Option<NodeRequest> {
+        let mut present = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *present, request)
     }
 
     /// How long a sink may block its thread before it is reported. A sink that waits without blocking times out

@@ -84,10 +84,12 @@ impl Worker {
     /// engine died. [`Self::stats`] tells what it has done.
     pub async fn stopped(&self) -> Stopped {
         self.shared.over.cancelled().await;
-        match (self.shared.died.get(), self.shared.completed.get()) {
-            (Some(died), _) => Stopped::Died(died.clone()),
-            (None, Some(completion)) => Stopped::Completed(*completion),
-            (None, None) => Stopped::Requested,
+        let shared = &self.shared;
+        match (shared.died.get(), shared.completed.get(), shared.stop_request.get()) {
+            (Some(died), ..) => Stopped::Died(died.clone()),
+            (None, Some(completion), _) => Stopped::Completed(*completion),
+            (None, None, Some(request)) => Stopped::ByOperator(request.clone()),
+            (None, None, None) => Stopped::Requested,
         }
     }
 
@@ -175,7 +177,7 @@ impl Worker {
 /// Converts the death of the engine to an error.
 fn ended(stopped: Stopped) -> std::io::Result<()> {
     match stopped {
-        Stopped::Requested | Stopped::Completed(_) => Ok(()),
+        Stopped::Requested | Stopped::ByOperator(_) | Stopped::Completed(_) => Ok(()),
         Stopped::Died(died) => Err(std::io::Error::other::<EngineDied>(died)),
     }
 }

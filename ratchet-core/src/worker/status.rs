@@ -90,6 +90,10 @@ pub(super) fn readiness(shared: &Shared) -> Health {
     let stopping = is_stopping.then(|| "the worker is stopping".to_owned());
     checks.push(CheckResult::new("stopping", stopping, None));
     let mut details = shared.resting();
+    details.extend(shared.request().map(|request| {
+        let (state, at) = (request.action.state(), request.at);
+        format!("this node is {state} since {at}, at the request of {request}; it claims no jobs")
+    }));
     details.extend(shared.unknown_jobs());
     details.extend(unreadable_jobs::detail(shared));
     Health::of(checks, details)

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ratchet_store::model::NodeRequest;
+
 use super::run_limits::Completion;
 
 /// A part of the engine.
@@ -53,6 +55,8 @@ pub enum Stopped {
     /// The worker was stopped with [`Worker::stop`](super::Worker::stop), [`Worker::stop_now`](super::Worker::stop_now)
     /// or a signal.
     Requested,
+    /// An operator has stopped the node with [`Nodes::stop`](crate::Nodes::stop). The request says who, when and why.
+    ByOperator(NodeRequest),
     /// The worker has stopped by itself, see [`RunMode`](crate::RunMode).
     Completed(Completion),
     /// The engine ended unexpectedly.

@@ -9,12 +9,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -297,6 +297,15 @@ impl Store for PgStore {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         repeatable!(self, |inner| inner.count_unreadable())
+    }
+
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {
+        repeatable!(self, |inner| inner.failure_marks())
+    }
+
+    async fn vitals(&self, thorough: bool) -> Result<Vitals, StoreError> {
+        let _ = thorough;
+        repeatable!(self, |inner| inner.vitals())
     }
 
     async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {

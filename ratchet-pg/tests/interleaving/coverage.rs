@@ -37,6 +37,8 @@ const LOOKS: &[&str] = &[
     "finish_hand_offs",
     "unreadable",
     "count_unreadable",
+    "vitals",
+    "failure_marks",
     "stats",
     "oldest_due",
     "audit",

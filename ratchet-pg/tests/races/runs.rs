@@ -22,7 +22,7 @@ async fn l_04_a_cancel_means_the_run_that_it_finds() {
     let reply = held.finish().await.expect("canceled");
     assert!(matches!(reply, CommandReply::Done { to: JobState::Canceled, .. }), "{reply:?}");
     let heard = world.b.heartbeat(world.node, Duration::from_hours(1)).await.expect("answers");
-    assert_eq!(heard, Heartbeat::Renewed { canceled: vec![second.token] });
+    assert_eq!(heard, Heartbeat::Renewed { canceled: vec![second.token], request: None });
     world.b.release_holds(vec![second.token]).await.expect("lets go");
     assert_eq!(world.count("SELECT count(*) FROM ratchet.slot").await, 0, "its slot is free");
     world.run(world.limited("printer")).await;

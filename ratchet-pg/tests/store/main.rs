@@ -27,3 +27,5 @@ mod transaction_pooler;
 mod transactions;
 mod unreachable;
 mod unreadable;
+mod views;
+mod vitals;

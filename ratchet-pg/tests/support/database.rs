@@ -189,7 +189,10 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0016_operations.sql"),
         include_str!("../../migrations/0017_catalog.sql"),
         include_str!("../../migrations/0018_roles.sql"),
-        include_str!("../../migrations/0019_trace.sql"),
+        include_str!("../../migrations/0019_views.sql"),
+        include_str!("../../migrations/0020_node_requests.sql"),
+        include_str!("../../migrations/0021_failure_marks.sql"),
+        include_str!("../../migrations/0022_trace.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -9,12 +9,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
     ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Unreadable, Vertex, WriteSchedule,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -357,6 +357,15 @@ impl Store for SqliteStore {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         read!(self, |look| look.count_unreadable(), fault)
+    }
+
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {
+        read!(self, |look| look.failure_marks(), fault)
+    }
+
+    async fn vitals(&self, thorough: bool) -> Result<Vitals, StoreError> {
+        let log = self.shared.files.check().map_err(StoreError::from)?;
+        read!(self, |look| look.vitals(log, thorough), fault)
     }
 
     async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {

@@ -13,3 +13,5 @@ mod open;
 mod snapshot;
 mod stats_size;
 mod unreadable;
+mod views;
+mod vitals;

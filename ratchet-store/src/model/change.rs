@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::limits::brief;
 use super::{
-    BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
-    Inserted, JobId, NewJob, OperationId, OperationReply, OperationUpdate, QueueUpdate,
-    ScheduleWritten, StoreError, WriteSchedule,
+    Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
+    Inserted, JobId, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
+    OperationReply, OperationUpdate, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
 };
 
 /// A change that an operator makes.
@@ -49,6 +49,17 @@ pub enum Change {
     ForgetRejects(Vec<(JobId, u64)>),
     /// A change of a bulk operation.
     Operation(OperationUpdate),
+    /// Changes what operators say about a group of failed jobs.
+    Failure(MarkFailure),
+    /// Requests something of a node, or withdraws the request.
+    Node {
+        /// The node.
+        node: NodeId,
+        /// The update.
+        update: NodeUpdate,
+        /// Who requests it, for the node.
+        actor: Option<Actor>,
+    },
 }
 
 /// The single thing that a [`Change`] concerns.
@@ -67,6 +78,15 @@ pub enum Target {
     Schedule(String),
     /// A bulk operation.
     Operation(OperationId),
+    /// A node.
+    Node(NodeId),
+    /// A group of failed jobs.
+    Failure {
+        /// The name of the jobs.
+        job_name: String,
+        /// The fingerprint of their failures.
+        fingerprint: String,
+    },
     /// More than one thing, described in words.
     Several(String),
 }
@@ -80,6 +100,10 @@ impl fmt::Display for Target {
             Self::Breaker(name) => write!(f, "breaker {}", brief(name)),
             Self::Schedule(name) => write!(f, "schedule {}", brief(name)),
             Self::Operation(id) => write!(f, "operation {id}"),
+            Self::Node(id) => write!(f, "node {id}"),
+            Self::Failure { job_name, fingerprint } => {
+                write!(f, "failure {} {}", brief(job_name), brief(fingerprint))
+            }
             Self::Several(words) => f.write_str(words),
         }
     }
@@ -112,6 +136,11 @@ impl Change {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
             Self::Operation(update) => Target::Operation(update.id()),
+            Self::Node { node, .. } => Target::Node(*node),
+            Self::Failure(mark) => Target::Failure {
+                job_name: mark.job_name.clone(),
+                fingerprint: mark.fingerprint.clone(),
+            },
         }
     }
 }
@@ -154,6 +183,10 @@ pub enum ChangeReply {
     Forgotten,
     /// The bulk operation after its change.
     Operation(Box<OperationReply>),
+    /// The reply to [`Change::Node`].
+    Node(NodeReply),
+    /// The reply to [`Change::Failure`]: whether anything has changed.
+    Failure(bool),
 }
 
 impl ChangeReply {
@@ -165,7 +198,7 @@ impl ChangeReply {
                 CommandReply::Unchanged { .. } | CommandReply::GroupUnchanged { .. } => false,
                 _ => true,
             },
-            Self::Queue(changed) | Self::Unreadable(changed) => *changed,
+            Self::Queue(changed) | Self::Unreadable(changed) | Self::Failure(changed) => *changed,
             Self::Breaker(change) => change.is_some(),
             Self::Schedule(written) => *written != ScheduleWritten::Stale,
             Self::Submitted(jobs) => {
@@ -173,6 +206,7 @@ impl ChangeReply {
             }
             Self::Forgotten => true,
             Self::Operation(reply) => reply.applied,
+            Self::Node(reply) => matches!(reply, NodeReply::Changed(_)),
         }
     }
 }

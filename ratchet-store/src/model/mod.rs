@@ -12,6 +12,7 @@ mod codes;
 mod command;
 mod deadline;
 mod envelope;
+mod failure_mark;
 mod filter;
 mod graph;
 mod group;
@@ -23,6 +24,7 @@ mod lossless;
 pub mod nesting;
 mod new_job;
 mod node;
+mod node_request;
 mod notice;
 mod operation;
 mod outcome;
@@ -40,6 +42,7 @@ mod suspects;
 mod trace;
 mod unknown_job;
 mod unreadable;
+mod vitals;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
 pub use audit::{ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord};
@@ -55,6 +58,7 @@ pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDeman
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};
 pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
@@ -65,6 +69,7 @@ pub use new_job::{
     Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
+pub use node_request::{NodeAction, NodeReply, NodeRequest, NodeUpdate};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use operation::{
     BulkVerb, Canary, OperationControl, OperationFilter, OperationPage, OperationRecord,
@@ -93,3 +98,4 @@ pub use suspects::{Suspects, Suspicion};
 pub use trace::{InvalidTraceContext, TraceContext};
 pub use unknown_job::UnknownJob;
 pub use unreadable::Unreadable;
+pub use vitals::{Connections, FileSizes, OpenTransaction, TableRows, Vitals};

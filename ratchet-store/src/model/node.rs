@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{CatalogEntry, KnownJobs, NodeId, Token};
+use super::{CatalogEntry, KnownJobs, NodeId, NodeRequest, Token};
 
 /// The data that a node registers when it joins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,6 +29,8 @@ pub struct NodeInfo {
     /// What the node records in the catalog when it joins. Nodes that are read have none.
     #[serde(skip)]
     pub catalog: Arc<Vec<CatalogEntry>>,
+    /// What an operator has requested of the node. A node that joins again under a new id brings its request with it.
+    pub request: Option<NodeRequest>,
 }
 
 impl NodeInfo {
@@ -43,6 +45,7 @@ impl NodeInfo {
             queues: BTreeSet::new(),
             known: Arc::default(),
             catalog: Arc::default(),
+            request: None,
         }
     }
 }
@@ -79,6 +82,8 @@ pub enum Heartbeat {
     Renewed {
         /// Runs of this node that were canceled and still hold their slots.
         canceled: Vec<Token>,
+        /// What an operator requests of the node.
+        request: Option<NodeRequest>,
     },
     /// The lease had expired before the heartbeat and cannot be renewed. The node must stop its runs and join again
     /// under a new id.

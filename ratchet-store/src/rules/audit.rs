@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::{
     AuditHash, AuditHead, AuditNote, AuditRecord, BreakerRecord, ChangeReply, CommandError,
-    GroupRecord, JobRecord, OperationRecord, QueueRules, ScheduleRecord, Target,
+    FailureMark, GroupRecord, JobRecord, NodeRequest, OperationRecord, QueueRules, ScheduleRecord,
+    Target,
 };
 
 /// Begins the encoding that is hashed. Another encoding must begin otherwise.
@@ -103,6 +104,17 @@ pub fn of_schedule(schedule: &ScheduleRecord) -> String {
         "overlap": schedule.overlap,
     })
     .to_string()
+}
+
+/// Returns what an entry says about what was requested of a node.
+pub fn of_node(request: Option<&NodeRequest>) -> String {
+    json!({ "request": request.map(|request| request.action) }).to_string()
+}
+
+/// Returns what an entry says about a group of failed jobs.
+pub fn of_failure(mark: Option<&FailureMark>) -> String {
+    json!({ "judgment": mark.map(|mark| mark.judgment), "at": mark.map(|mark| mark.at) })
+        .to_string()
 }
 
 /// Returns what an entry says about a bulk operation.

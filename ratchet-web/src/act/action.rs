@@ -15,12 +15,16 @@ pub(crate) enum Target {
     Flow,
     /// Failed jobs: field `filter`.
     Failures,
+    /// A group of failed jobs: field `group`, the name and the fingerprint.
+    Group,
     /// A job whose row cannot be read: field `job`.
     Row,
     /// The rejected items of a job: field `job`.
     Rejects,
     /// A new job: field `name`.
     New,
+    /// A node: field `node`.
+    Node,
     /// A bulk operation: field `operation`.
     Operation,
     /// Jobs that a new bulk operation changes: field `filter`.
@@ -38,6 +42,8 @@ impl Target {
             Self::Flow => "flow",
             Self::Failures | Self::Bulk => "filter",
             Self::New => "name",
+            Self::Node => "node",
+            Self::Group => "group",
             Self::Operation => "operation",
         }
     }
@@ -100,7 +106,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 28] = [
+pub(crate) static ACTIONS: [Action; 35] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -125,6 +131,15 @@ pub(crate) static ACTIONS: [Action; 28] = [
         field("open_for", "Open for", "Such as 30s. Empty: as now."),
         field("probes", "Trial runs", "How many must succeed. Empty: as now."),
     ]),
+    verb(
+        "failures.acknowledge",
+        "Acknowledge",
+        "Acknowledge failures",
+        "The group is acknowledged.",
+        Target::Group,
+    ),
+    verb("failures.ignore", "Ignore", "Ignore failures", "The group is ignored.", Target::Group)
+        .with(&[field("for", "For how long", "Such as 7d. Empty: always.")]),
     verb("failures.redrive", "Retry all", "Retry failed jobs", "retried.", Target::Failures).with(
         &[
             field(
@@ -134,6 +149,14 @@ pub(crate) static ACTIONS: [Action; 28] = [
             ),
             field("pace", "Pause between batches of 100", "Such as 1s. Empty: 100ms."),
         ],
+    ),
+    verb("failures.reopen", "Reopen", "Reopen failures", "The group is open.", Target::Group),
+    verb(
+        "failures.resolve",
+        "Resolve",
+        "Resolve failures",
+        "The group is resolved.",
+        Target::Group,
     ),
     verb(
         "flows.cancel",
@@ -165,6 +188,28 @@ pub(crate) static ACTIONS: [Action; 28] = [
     )]),
     verb("jobs.resume", "Resume", "Resume a job", "The job is resumed.", Target::Job),
     verb("jobs.retry", "Retry", "Retry a job", "The job is pending again.", Target::Job),
+    verb(
+        "nodes.quiet",
+        "Make quiet",
+        "Make a node quiet",
+        "The node claims no more jobs after its next heartbeat.",
+        Target::Node,
+    ),
+    verb(
+        "nodes.resume",
+        "Resume",
+        "Resume a node",
+        "The node claims jobs again after its next heartbeat.",
+        Target::Node,
+    ),
+    verb(
+        "nodes.stop",
+        "Stop",
+        "Stop a node",
+        "The node stops after its next heartbeat.",
+        Target::Node,
+    )
+    .ending(),
     verb(
         "operations.abort",
         "Abort",

@@ -1,7 +1,8 @@
 //! [`perform`]: carries out an order.
 
 use ratchet_core::{
-    BreakerSettings, Due, Filter, JobId, OperationId, QueueLimits, Ratchet, Rate, Redrive,
+    BreakerSettings, Due, FailureGroup, Filter, JobId, NodeId, OperationId, QueueLimits, Ratchet,
+    Rate, Redrive,
 };
 use ratchet_store::model::RejectFilter;
 
@@ -38,6 +39,8 @@ pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Pr
         Target::Row => row(request, &ratchet, order).await,
         Target::Rejects => forget(request, &ratchet, order).await,
         Target::New => enqueue(request, &ratchet, order).await,
+        Target::Group => group(request, &ratchet, order).await,
+        Target::Node => node(request, &ratchet, order).await,
         Target::Operation => bulk::control(request, &ratchet, order).await,
         Target::Bulk => bulk::start(request, &ratchet, order).await,
     };
@@ -211,6 +214,61 @@ pub(super) fn breaker_settings(
         settings.open_for = read_duration(open_for).map_err(|why| Problem::new("refused", why))?;
     }
     Ok(settings)
+}
+
+/// Returns the group of an order, if it is within the scope of the request.
+pub(super) async fn target_group(
+    request: &Request,
+    order: &Order,
+) -> Result<FailureGroup, Problem> {
+    let text = order.fields.get("group");
+    let missing = || {
+        Problem::not_found(format!(
+            "`{}` is not the name and the fingerprint of a group of failed jobs",
+            brief(text, 120)
+        ))
+    };
+    let (name, fingerprint) = text.rsplit_once(' ').ok_or_else(missing)?;
+    let filter = Filter::any().name(name).fingerprint(fingerprint);
+    let found = request.failures(&filter, 1000).await?;
+    found.groups.into_iter().next().ok_or_else(missing)
+}
+
+async fn group(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
+    let group = target_group(request, order).await?;
+    let (name, fingerprint) = (group.job_name.as_str(), group.fingerprint.as_str());
+    let failures = ratchet.failures();
+    match order.action.verb {
+        "failures.acknowledge" => failures.acknowledge(name, fingerprint).await?,
+        "failures.resolve" => failures.resolve(name, fingerprint).await?,
+        "failures.ignore" => {
+            let until = match order.fields.get("for") {
+                "" => None,
+                text => {
+                    let length = read_duration(text).map_err(|why| Problem::new("refused", why))?;
+                    Some(request.now + length)
+                }
+            };
+            failures.ignore(name, fingerprint, until).await?;
+        }
+        _ => {
+            failures.reopen(name, fingerprint).await?;
+        }
+    }
+    let query = vec![("name", group.job_name), ("fingerprint", group.fingerprint)];
+    Ok(Done { path: "failures/group", query, ..Done::default() })
+}
+
+async fn node(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
+    request.sees_everything("nodes")?;
+    let id: NodeId = read_id(order.fields.get("node"), "node")?;
+    let nodes = ratchet.nodes();
+    match order.action.verb {
+        "nodes.quiet" => nodes.quiet(id).await?,
+        "nodes.resume" => nodes.resume(id).await?,
+        _ => nodes.stop(id).await?,
+    };
+    Ok(Done { path: "nodes", ..Done::default() })
 }
 
 async fn forget(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use ratchet_core::{BreakerState, Filter, JobState, QueueLimits};
-use ratchet_store::model::TransitionKind;
+use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
+use ratchet_store::model::{NodeAction, TransitionKind};
 
-use super::perform::{breaker_settings, due, limit, limits, target_job};
+use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
 use super::{Order, Target, bulk};
 use crate::problem::Problem;
 use crate::read::Cursor;
@@ -41,6 +41,8 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Row => Ok(row(order)),
         Target::Rejects => Ok(rejects(order)),
         Target::New => Ok(enqueue(order)),
+        Target::Group => group(request, order).await,
+        Target::Node => node(request, order).await,
         Target::Operation => bulk::preview_control(request, order).await,
         Target::Bulk => bulk::preview(request, order).await,
     }?;
@@ -225,6 +227,72 @@ async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let sentences = vec![format!("The breaker of `{shown}` is {state}."), words];
     let back = ("breakers".to_owned(), Vec::new());
     Ok(Preview { sentences, command, back, ..Preview::default() })
+}
+
+async fn group(request: &Request, order: &Order) -> Result<Preview, Problem> {
+    let group = target_group(request, order).await?;
+    let mut command = shell(&group.fingerprint);
+    let words = match order.action.verb {
+        "failures.acknowledge" => {
+            "It is recorded that you work on it. The doctor no longer reports it."
+        }
+        "failures.resolve" => {
+            "It is recorded that the cause is removed. A job that fails with this error after that reopens the group."
+        }
+        "failures.ignore" => {
+            let length = order.fields.get("for");
+            if !length.is_empty() {
+                command = format!("{command} --for {}", shell(length));
+            }
+            "It is recorded that these failures are expected. The doctor does not report them."
+        }
+        _ => "What was recorded about it is removed.",
+    };
+    let sentences = vec![
+        format!(
+            "{} `{}` failed with `{}`. The group is {}.",
+            counted(group.count, "job"),
+            brief(&group.job_name, 80),
+            brief(&group.message, 120),
+            group.state
+        ),
+        words.to_owned(),
+    ];
+    let refused = (order.action.verb == "failures.reopen" && group.mark.is_none())
+        .then(|| "Nothing is recorded about the group.".to_owned());
+    let back = vec![("name", group.job_name), ("fingerprint", group.fingerprint)];
+    let back = ("failures/group".to_owned(), back);
+    Ok(Preview { sentences, refused, command, back, ..Preview::default() })
+}
+
+async fn node(request: &Request, order: &Order) -> Result<Preview, Problem> {
+    request.sees_everything("nodes")?;
+    let id: NodeId = read_id(order.fields.get("node"), "node")?;
+    let nodes = request.ratchet().nodes().list().await?;
+    let Some(node) = nodes.into_iter().find(|node| node.info.id == id && node.alive) else {
+        return Err(Problem::not_found(format!("no node with a valid lease has the id {id}")));
+    };
+    let action = node.info.request.map(|request| request.action);
+    let words = match order.action.verb {
+        "nodes.quiet" => "It claims no more jobs. Those that it runs continue.",
+        "nodes.resume" => "It claims jobs again.",
+        _ => {
+            "It claims no more jobs, waits for those that it runs as after a signal, and ends. A supervisor may start it again."
+        }
+    };
+    let refused = match (order.action.verb, action) {
+        (_, Some(NodeAction::Stop)) => Some("The node is stopping, which cannot be undone."),
+        ("nodes.quiet", Some(NodeAction::Quiet)) => Some("The node is quiet already."),
+        ("nodes.resume", None) => Some("The node is not quiet."),
+        _ => None,
+    };
+    let sentences = vec![
+        format!("The node is process {} on `{}`.", node.info.pid, brief(&node.info.host, 80)),
+        words.to_owned(),
+    ];
+    let back = ("nodes".to_owned(), Vec::new());
+    let refused = refused.map(str::to_owned);
+    Ok(Preview { sentences, refused, command: id.to_string(), back, ..Preview::default() })
 }
 
 async fn schedule(request: &Request, order: &Order) -> Result<Preview, Problem> {

@@ -45,10 +45,11 @@ fn section(target: Target) -> &'static str {
         Target::Breaker => "breakers",
         Target::Schedule => "schedules",
         Target::Flow => "flows",
-        Target::Failures => "failures",
+        Target::Failures | Target::Group => "failures",
         Target::Row => "unreadable",
         Target::Rejects => "rejects",
         Target::New => "enqueue",
+        Target::Node => "nodes",
         Target::Operation | Target::Bulk => "operations",
     }
 }

@@ -1,11 +1,11 @@
 //! One group of failures: its jobs, and the difference between its first and last error.
 
 use maud::{Markup, html};
-use ratchet_core::{Filter, JobRecord, JobState};
+use ratchet_core::{FailureMark, FailureState, Filter, JobRecord, JobState};
 
-use super::failures::READ;
-use super::{commands, job_runs, jobs, may};
-use crate::act;
+use super::failures::{self, READ};
+use super::{action_buttons, commands, job_runs, jobs, may};
+use crate::act::{self, Target};
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Answer, Request};
@@ -31,6 +31,8 @@ pub(crate) async fn page(request: Request) -> Answer {
         section.card { div.body {
             p.err { (brief(&group.error_type, 200)) ": " (brief(&group.message, 2000)) }
             (definition([
+                ("state", Some(failures::state(group.state))),
+                ("recorded", group.mark.as_ref().map(|mark| recorded(&request, mark))),
                 ("jobs", Some(html! { (count(group.count)) (some) })),
                 ("reason", Some(html! { (job_runs::reason(group.reason)) })),
                 ("first", Some(time(group.first, request.now))),
@@ -49,15 +51,31 @@ pub(crate) async fn page(request: Request) -> Answer {
     };
     let mut page = Page::new("failures", brief(&group.job_name, 120), content);
     page.parent = Some((request.root.to("failures"), "Failures"));
+    let about = format!("{} {}", group.job_name, group.fingerprint);
+    let possible = act::of_target(Target::Group).filter(|action| match action.verb {
+        "failures.acknowledge" => group.state != FailureState::Acknowledged,
+        "failures.resolve" => group.state != FailureState::Resolved,
+        "failures.ignore" => group.state != FailureState::Ignored,
+        _ => group.mark.is_some(),
+    });
+    page.actions = action_buttons(&request, possible, &[("group", &about)]);
     if let Some(action) = act::action("failures.redrive").filter(|action| may(&request, action)) {
         let link = |limit| {
             request
                 .root
                 .with(&format!("act/{}", action.verb), &[("filter", &text), ("limit", limit)])
         };
-        page.actions = html! { (button(&link("5"), "Retry 5 first", "")) (button(&link(""), action.label, "")) };
+        page.actions = html! { (page.actions) (button(&link("5"), "Retry 5 first", "")) (button(&link(""), action.label, "")) };
     }
     page.answer(&request).await
+}
+
+/// Returns who has recorded something about a group, when and why.
+fn recorded(request: &Request, mark: &FailureMark) -> Markup {
+    let actor = mark.actor.as_ref();
+    let who = actor.map_or_else(|| "an operator".to_owned(), ToString::to_string);
+    let why = actor.and_then(|actor| actor.reason.as_deref()).unwrap_or_default();
+    html! { (time(mark.at, request.now)) " by " (brief(&who, 120)) @if !why.is_empty() { ": " (brief(why, 300)) } }
 }
 
 fn versions(jobs: &[JobRecord]) -> String {

@@ -1,13 +1,13 @@
 //! Failed jobs, grouped by name and error.
 
 use maud::html;
-use ratchet_core::{FailureGroup, Filter};
+use ratchet_core::{FailureGroup, FailureState, Filter};
 
 use super::{commands, job_runs, jobs, may};
 use crate::act;
 use crate::request::{Answer, Request};
 use crate::text::{count, counted, shell};
-use crate::views::{Page, Table, button, card, empty, search, text, time};
+use crate::views::{Page, Table, button, card, chip, empty, search, text, time};
 
 /// How many failed jobs are read.
 pub(super) const READ: u32 = 10_000;
@@ -22,7 +22,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     };
     let mut table = Table::new(
         "Failures",
-        &["error", "job", "#jobs", "reason", "first", "last", "fingerprint"],
+        &["error", "job", "state", "#jobs", "reason", "first", "last", "fingerprint"],
     );
     for group in &found.groups {
         table.row(row(&request, group));
@@ -59,13 +59,23 @@ pub(crate) async fn page(request: Request) -> Answer {
     page.answer(&request).await
 }
 
-fn row(request: &Request, group: &FailureGroup) -> [maud::Markup; 7] {
+/// Returns the state of a group.
+pub(super) fn state(state: FailureState) -> maud::Markup {
+    match state {
+        FailureState::Open | FailureState::Reopened => chip("bad", "●", state.name()),
+        FailureState::Acknowledged => chip("warn", "◐", state.name()),
+        _ => chip("ok", "○", state.name()),
+    }
+}
+
+fn row(request: &Request, group: &FailureGroup) -> [maud::Markup; 8] {
     let link = request
         .root
         .with("failures/group", &[("name", &group.job_name), ("fingerprint", &group.fingerprint)]);
     [
         html! { a href=(link) { strong { (text(&group.error_type, 60)) } } " " span.err { (text(&group.message, 90)) } },
         text(&group.job_name, 60),
+        state(group.state),
         html! { (count(group.count)) },
         html! { (job_runs::reason(group.reason)) },
         time(group.first, request.now),

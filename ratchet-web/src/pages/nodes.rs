@@ -1,8 +1,10 @@
 //! The worker processes of the cluster.
 
-use maud::html;
+use maud::{Markup, html};
+use ratchet_store::model::{NodeAction, NodeRecord};
 
-use super::commands;
+use super::{action_buttons, commands};
+use crate::act::{self, Target};
 use crate::request::{Answer, Request};
 use crate::text::{brief, count};
 use crate::views::{Page, Table, card, chip, empty, id, text, time};
@@ -23,13 +25,14 @@ pub(crate) async fn page(request: Request) -> Answer {
             "#jobs known",
             "joined",
             "id",
+            "",
         ],
     );
     for node in &nodes {
         let queues: Vec<_> = node.info.queues.iter().map(String::as_str).collect();
         table.row([
             html! { (text(&node.info.host, 60)) " " small { "pid " (node.info.pid) } },
-            if node.alive { chip("ok", "●", "alive") } else { chip("bad", "○", "dead, still holds jobs") },
+            state(node),
             time(node.lease_until, request.now),
             text(&node.info.binary_version, 40),
             text(&node.info.declarations.program, 40),
@@ -39,6 +42,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             html! { (count(node.info.known.0.len() as u64)) },
             time(node.joined_at, request.now),
             id(&node.info.id.to_string()),
+            html! { span.row-actions { (buttons(&request, node)) } },
         ]);
     }
     let content = html! {
@@ -49,4 +53,25 @@ pub(crate) async fn page(request: Request) -> Answer {
         (commands(&request, &["nodes list".to_owned()]))
     };
     Page::new("nodes", "Nodes", content).answer(&request).await
+}
+
+fn state(node: &NodeRecord) -> Markup {
+    match &node.info.request {
+        _ if !node.alive => chip("bad", "○", "dead, still holds jobs"),
+        None => chip("ok", "●", "alive"),
+        Some(request) => html! {
+            (chip("warn", "◐", request.action.state())) " " small { "by " (text(&request.to_string(), 80)) }
+        },
+    }
+}
+
+fn buttons(request: &Request, node: &NodeRecord) -> Markup {
+    let action = node.info.request.as_ref().map(|request| request.action);
+    let possible = act::of_target(Target::Node).filter(|it| match it.verb {
+        _ if !node.alive => false,
+        "nodes.quiet" => action.is_none(),
+        "nodes.resume" => action == Some(NodeAction::Quiet),
+        _ => action != Some(NodeAction::Stop),
+    });
+    action_buttons(request, possible, &[("node", &node.info.id.to_string())])
 }

@@ -57,6 +57,7 @@ async fn o_08_every_route_needs_the_capability_of_its_verb() {
         Capability::ActBreakers,
         Capability::ActSchedules,
         Capability::ActFlows,
+        Capability::ActNodes,
         Capability::Bulk,
         Capability::Submit,
         Capability::Purge,

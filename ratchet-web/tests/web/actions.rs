@@ -28,7 +28,12 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
         "/schedule?name=nightly".to_owned(),
         "/enqueue".to_owned(),
         "/rejects?name=shop.import_line".to_owned(),
+        "/nodes".to_owned(),
     ];
+    let nodes = shop.ratchet().nodes();
+    let quiet =
+        nodes.list().await.expect("lists").iter().find(|node| node.alive).expect("a node").info.id;
+    nodes.quiet(quiet).await.expect("requests");
     let open = shop.ratchet().batch("open").jobs([crate::shop::ImportLine { line: 1 }]).await;
     pages.push(format!("/flows/{}", open.expect("submits").id()));
     let page = ratchet_core::PageRequest { before: None, limit: 1000 };
@@ -50,6 +55,14 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
     for path in &pages {
         found += &site.get(path).await.body;
     }
+    let failures = shop.ratchet().failures();
+    let group =
+        failures.groups(&ratchet_core::Filter::any(), 100).await.expect("groups").groups.remove(0);
+    let (name, fingerprint) = (&group.job_name, &group.fingerprint);
+    let path = format!("/failures/group?name={name}&fingerprint={fingerprint}");
+    found += &site.get(&path).await.body;
+    failures.acknowledge(name, fingerprint).await.expect("marks");
+    found += &site.get(&path).await.body;
     shop.ratchet().schedules().pause("nightly").await.expect("pauses");
     shop.ratchet().breakers().close("payment-gateway").await.expect("closes");
     let mut settings = ratchet_core::BreakerSettings::default();

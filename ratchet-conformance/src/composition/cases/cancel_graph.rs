@@ -39,7 +39,7 @@ pub async fn l_05_running_step_is_told_and_its_successors_canceled(world: &World
     world.cancel(ids[0]).await;
     assert_eq!(world.states(&ids).await, [Canceled, Canceled]);
     let reported = node.heartbeat(days(10)).await;
-    assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token] });
+    assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token], request: None });
     world.stale(run.succeed()).await;
     assert_eq!(world.state(ids[1]).await, Canceled);
 }
@@ -119,7 +119,11 @@ pub async fn w_06_whole_chain_is_canceled(world: &World) {
     }
     assert_eq!(world.group_state(chain).await, GroupState::Canceled);
     let reported = node.heartbeat(days(10)).await;
-    assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token] }, "the run is reported");
+    assert_eq!(
+        reported,
+        Heartbeat::Renewed { canceled: vec![run.token], request: None },
+        "the run is reported"
+    );
 }
 
 pub async fn w_06_groups_inside_are_canceled_too(world: &World) {

@@ -17,6 +17,7 @@ pub mod limits;
 pub mod many;
 pub mod metrics;
 pub mod middleware;
+pub mod nodes;
 pub mod operations;
 pub mod ops;
 pub mod outage;

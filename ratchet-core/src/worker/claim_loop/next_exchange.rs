@@ -101,6 +101,7 @@ impl ClaimLoop {
             && self.limits.may_claim()
             && !self.suspects.is_isolated()
             && !shared.fenced.load(Ordering::Relaxed)
+            && !shared.quiet.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
             && self.capacity.is_open();
         let dry_enough = !self.isolated_waiting || self.is_idle();

@@ -1,0 +1,126 @@
+//! What operators say about groups of failed jobs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Actor;
+
+/// The state of a group of failed jobs with the same name and fingerprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailureState {
+    /// No operator has looked at it, or the time for which it was ignored has passed.
+    Open,
+    /// A job has failed after the group was resolved.
+    Reopened,
+    /// An operator works on it.
+    Acknowledged,
+    /// The cause is removed.
+    Resolved,
+    /// The failures are expected.
+    Ignored,
+}
+
+impl FailureState {
+    /// All states.
+    pub const ALL: [Self; 5] =
+        [Self::Open, Self::Reopened, Self::Acknowledged, Self::Resolved, Self::Ignored];
+
+    /// Returns the name that is stored and displayed, such as `open`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Reopened => "reopened",
+            Self::Acknowledged => "acknowledged",
+            Self::Resolved => "resolved",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    /// Returns `true` if an operator must look at the group.
+    pub const fn needs_attention(self) -> bool {
+        matches!(self, Self::Open | Self::Reopened)
+    }
+}
+
+impl fmt::Display for FailureState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The error returned when a string does not name a [`FailureState`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the state must be one of open, reopened, acknowledged, resolved and ignored")]
+pub struct UnknownFailureState;
+
+impl FromStr for FailureState {
+    type Err = UnknownFailureState;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|state| state.name() == text).ok_or(UnknownFailureState)
+    }
+}
+
+/// What an operator says about a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Judgment {
+    /// An operator works on it.
+    Acknowledged,
+    /// The cause is removed. A failure after that reopens the group.
+    Resolved,
+    /// The failures are expected.
+    Ignored {
+        /// Until when; `None` for always.
+        until: Option<Timestamp>,
+    },
+}
+
+/// The stored judgment of a group, with who and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FailureMark {
+    /// The name of the jobs.
+    pub job_name: String,
+    /// The fingerprint of their failures.
+    pub fingerprint: String,
+    /// What the operator says.
+    pub judgment: Judgment,
+    /// Who says it, and why; `None` if that was not recorded.
+    pub actor: Option<Actor>,
+    /// When it was said.
+    pub at: Timestamp,
+}
+
+impl FailureMark {
+    /// Creates a mark.
+    pub fn new(
+        job_name: impl Into<String>,
+        fingerprint: impl Into<String>,
+        judgment: Judgment,
+        actor: Option<Actor>,
+        at: Timestamp,
+    ) -> Self {
+        let (job_name, fingerprint) = (job_name.into(), fingerprint.into());
+        Self { job_name, fingerprint, judgment, actor, at }
+    }
+}
+
+/// A change of the mark of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkFailure {
+    /// The name of the jobs.
+    pub job_name: String,
+    /// The fingerprint of their failures.
+    pub fingerprint: String,
+    /// What the operator says; `None` removes the mark.
+    pub judgment: Option<Judgment>,
+    /// Who says it.
+    pub actor: Option<Actor>,
+}
