@@ -90,6 +90,11 @@ impl Keyring {
         self.keys().keys.values().any(|entry| entry.key.purpose == purpose)
     }
 
+    /// Returns the purpose of a key; `None` if the keyring does not have it.
+    pub fn purpose(&self, id: &KeyId) -> Option<Purpose> {
+        self.keys().keys.get(id).map(|entry| entry.key.purpose)
+    }
+
     /// Signs a message with the active key. Returns `<key id>:<base64>`.
     pub fn sign(&self, message: &[u8]) -> Result<String, KeyError> {
         let keys = self.keys();

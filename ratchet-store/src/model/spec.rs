@@ -5,7 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Claimed, Deadline, Envelope, JobId, Priority, Step};
+use super::{
+    Backoff, Claimed, Confidential, Deadline, Envelope, JobId, Priority, Protection, Step,
+};
 
 /// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub struct JobSpec {
     /// Set by the store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub successor: bool,
+    /// How the engine protects the job in the store. Not stored: the payload says it.
+    #[serde(skip)]
+    pub protection: Protection,
 }
 
 /// How a panic in a handler is handled.
@@ -176,7 +181,14 @@ impl JobSpec {
             expires: None,
             retry_until: None,
             successor: false,
+            protection: Protection::Plain,
         }
+    }
+
+    /// Returns the mark for the texts of its runs, if the job is confidential.
+    pub fn confidential(&self) -> Option<Confidential> {
+        let confidential = self.protection == Protection::Confidential;
+        confidential.then(|| Confidential::new(self.tenant.clone()))
     }
 
     /// Returns when a job with this spec expires, if it was submitted at `queued_at`.
@@ -212,6 +224,7 @@ impl JobSpec {
             expires,
             retry_until,
             successor,
+            protection,
         } = self;
         *name == other.name
             && *version == other.version
@@ -232,6 +245,7 @@ impl JobSpec {
             && *expires == other.expires
             && *retry_until == other.retry_until
             && *successor == other.successor
+            && *protection == other.protection
             && match (step, &other.step) {
                 (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),
