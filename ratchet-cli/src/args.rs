@@ -3,6 +3,7 @@
 mod flows;
 mod global;
 mod jobs;
+mod keys;
 mod program;
 mod queues;
 mod schedules;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations};
+pub(crate) use self::keys::{KeyPurpose, Keys, KeysAction};
 pub(crate) use self::program::{CodegenArgs, CodegenTarget, Work};
 pub(crate) use self::queues::{Breakers, Queues};
 pub(crate) use self::schedules::Schedules;
@@ -111,6 +113,8 @@ pub(crate) enum Command {
     /// Creates a token for `serve`: prints it once, and the entry for the file of tokens
     #[cfg(feature = "web")]
     Token(Token),
+    /// Creates, rotates and destroys keys that sign and encrypt jobs
+    Keys(Keys),
     /// Creates and updates the tables
     #[command(subcommand)]
     Migrate(Migrate),

@@ -8,6 +8,7 @@ mod doctor;
 mod failures;
 mod flows;
 mod jobs;
+pub(crate) mod keys;
 mod list;
 pub(crate) mod migrate;
 mod nodes;
@@ -103,6 +104,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         // These need no store and have run before.
         Command::Migrate(_)
         | Command::Codegen(_)
+        | Command::Keys(_)
         | Command::Completions { .. }
         | Command::Man { .. } => Ok(()),
     }

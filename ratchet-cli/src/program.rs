@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use ratchet_core::{Builder, Ratchet, Store};
+use ratchet_core::{Builder, Keyring, Ratchet, Store};
 
 use crate::args::{Cli, Command};
 use crate::commands::{self, Session};
@@ -106,6 +106,7 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
                 return Ok(());
             }
             Command::Codegen(args) => return commands::codegen::run(args),
+            Command::Keys(command) => return commands::keys::run(command, &cli.global),
             Command::Man { folder } => {
                 return Ok(clap_mangen::generate_to(Cli::command(), folder)?);
             }
@@ -143,9 +144,15 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
     }
 }
 
-/// The `main` of the program `ratchet`, which knows no jobs.
+/// The `main` of the program `ratchet`, which knows no jobs. It uses the keyring of the environment.
 pub fn tool() -> ExitCode {
-    let mut program = Program::new(async |builder: Builder| Ok(builder));
+    // A program with jobs decides itself where its keyring comes from.
+    let mut program = Program::new(async |builder: Builder| {
+        Ok(match Keyring::find_in_env()? {
+            Some(keyring) => builder.keyring(keyring),
+            None => builder,
+        })
+    });
     program.has_jobs = false;
     program.main()
 }

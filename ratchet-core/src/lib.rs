@@ -12,6 +12,7 @@ mod failure;
 mod job;
 mod meter;
 mod ops;
+mod protect;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -63,6 +64,11 @@ pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Met
 pub use ops::{
     Audit, AuditError, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups,
     Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
+};
+pub use protect::{Encrypt, Sign};
+pub use ratchet_keyring::{
+    Key, KeyError, KeyFile, KeyId, KeyInfo, KeyProvider, KeyState, Keyring, KeyringError,
+    ProviderError, Purpose, Zeroizing,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,

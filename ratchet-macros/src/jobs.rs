@@ -40,7 +40,7 @@ pub(crate) const OPTIONS: Table = Table {
         ("idempotency_key", OF_A_METHOD), ("idempotency_within", OF_A_METHOD), ("concurrency_key", OF_A_METHOD), ("concurrency_limit", OF_A_METHOD),
         ("single_instance", OF_A_METHOD), ("cron", OF_A_METHOD), ("tz", OF_A_METHOD), ("overlap", OF_A_METHOD), ("alert_after", OF_A_METHOD), ("on_success", OF_A_METHOD),
         ("on_failure", OF_A_METHOD), ("before", OF_A_METHOD), ("after", OF_A_METHOD), ("on_retry", OF_A_METHOD), ("blocking", OF_A_METHOD), ("validate", OF_A_METHOD), ("struct_name", OF_A_METHOD),
-        ("strict", OF_A_METHOD), ("implements", OF_A_METHOD),
+        ("strict", OF_A_METHOD), ("encrypt", OF_A_METHOD), ("implements", OF_A_METHOD),
     ],
     positional: "expected `option = value`; the name of a job goes on the `#[job]` of its method",
     repeatable: &[],

@@ -12,6 +12,9 @@ pub mod keys {}
 #[doc = include_str!("../docs/guide/guards.md")]
 pub mod guards {}
 
+#[doc = include_str!("../docs/guide/security.md")]
+pub mod security {}
+
 #[doc = include_str!("../docs/guide/transactions.md")]
 pub mod transactions {}
 

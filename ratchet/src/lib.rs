@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod prelude;
 pub mod runtime;
 pub mod schedule;
+pub mod security;
 
 // Defining jobs.
 /// The derive of [`do_not_retry`](macro@do_not_retry), which has the manual.

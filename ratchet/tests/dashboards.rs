@@ -105,6 +105,7 @@ const NOT_SHOWN: &[&str] = &[
     "ratchet.job.soft_timeouts",
     "ratchet.job.attempts",
     "ratchet.job.canceled",
+    "ratchet.job.unsigned",
     "ratchet.queue.paused",
     "ratchet.breaker.transitions",
     "ratchet.node.vanished",

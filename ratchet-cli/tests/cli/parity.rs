@@ -5,11 +5,17 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 17] = [
     "top",
     "health",
     "serve",
     "token",
+    "keys.new",
+    "keys.list",
+    "keys.rotate",
+    "keys.activate",
+    "keys.retire",
+    "keys.destroy",
     "migrate.status",
     "migrate.up",
     "migrate.grants",

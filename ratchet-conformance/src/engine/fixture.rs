@@ -3,11 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::{Builder, Event, EventStream, Job, JobHandle, JobId, JobState, Ratchet, Worker};
+use ratchet_core::{
+    Builder, Event, EventStream, Filter, Job, JobHandle, JobId, JobState, PageRequest, Ratchet,
+    Worker,
+};
 use ratchet_store::Store;
 use ratchet_store::model::{AttemptRecord, JobRecord};
 
 use super::flaky::{Flaky, Switches};
+use super::keys;
 use super::script::{self, Script, Stage, Step};
 use crate::Harness;
 
@@ -65,7 +69,7 @@ impl EngineFixture {
 
     /// Like [`Self::builder`], on another view of the store.
     pub(super) fn builder_on(&self, store: Arc<dyn Store>) -> Builder {
-        Ratchet::builder_shared(store)
+        keys::protected_if_requested(Ratchet::builder_shared(store))
             .state(self.stage.clone())
             .jobs(script::jobs())
             .concurrency(16)
@@ -121,6 +125,26 @@ impl EngineFixture {
             self.advance(Duration::from_secs(1)).await;
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// Returns all jobs.
+    pub(super) async fn all(&self, ratchet: &Ratchet) -> Vec<JobRecord> {
+        let page = PageRequest { before: None, limit: 1000 };
+        ratchet.jobs().list(&Filter::any(), page).await.expect("reads").jobs
+    }
+
+    /// Waits until `fits` accepts every job, advancing the store's clock.
+    pub(super) async fn until_all(
+        &self,
+        ratchet: &Ratchet,
+        what: &str,
+        fits: impl Fn(&JobRecord) -> bool,
+    ) {
+        eventually(what, async || {
+            self.advance(Duration::from_secs(1)).await;
+            self.all(ratchet).await.iter().all(&fits)
+        })
+        .await;
     }
 
     /// Waits until a scripted job is in a terminal state.

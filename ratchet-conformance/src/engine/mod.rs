@@ -6,6 +6,7 @@ pub mod composition;
 mod fixture;
 mod flaky;
 mod hostile;
+mod keys;
 mod script;
 #[doc(hidden)]
 pub mod suite;

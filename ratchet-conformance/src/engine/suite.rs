@@ -129,6 +129,16 @@ macro_rules! __engine_cases {
                 o_01_a_quiet_node_runs_what_it_runs_and_claims_nothing
                 o_01_a_stopped_node_says_who_and_why
             }
+            encryption {
+                z_03_nothing_of_a_run_is_stored_readable
+                z_03_a_reader_without_the_key_sees_envelopes
+                z_03_ciphertext_cannot_be_moved
+                z_07_destroying_a_key_shreds_the_jobs_of_its_tenant
+                z_07_a_job_waits_for_a_retired_encryption_key
+                z_03_a_repeat_of_an_encrypted_job_is_recognized
+                z_03_a_job_that_must_be_encrypted_needs_a_key
+                z_07_a_rotation_under_load_refuses_nothing
+            }
             engine_death {
                 h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost
                 h_06_the_death_of_the_heartbeat_is_seen
@@ -248,6 +258,21 @@ macro_rules! __engine_cases {
             }
             values {
                 s_17_values_have_the_documented_answers
+            }
+            signing {
+                z_02_every_edited_column_is_refused
+                z_02_queue_and_priority_can_change
+                z_02_a_planted_or_replayed_row_is_refused
+                z_08_everything_that_is_created_honestly_runs
+                z_08_accept_unsigned_counts_and_refuses_wrong_signatures
+                z_08_a_changed_schedule_does_not_run_its_job
+                z_07_a_rotated_key_verifies_and_a_retired_one_is_refused
+                z_07_a_job_waits_for_a_missing_key
+                z_07_a_worker_without_a_keyring_leaves_signed_jobs
+                z_02_a_refusal_does_not_count_for_the_breaker
+                z_02_a_repeat_of_an_idempotency_key_is_recognized
+                z_02_limits_and_keys_are_checked_at_submit
+                z_08_a_forged_step_of_an_honest_graph_is_refused
             }
             size {
                 s_17_every_text_of_a_submit_has_a_limit

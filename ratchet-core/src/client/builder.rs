@@ -9,11 +9,13 @@ use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
 use crate::job::{InjectRequirement, Job, States, collect_conditions};
 use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
+use crate::protect::{Encrypt, Protector, Sign};
 use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, QueueMiddleware, SinkError,
     Sinks, TracePropagator,
 };
+use ratchet_keyring::{Keyring, Purpose};
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 use ratchet_store::rules::recurring::Cron;
 use ratchet_store::{Store, StoreError};
@@ -39,6 +41,9 @@ pub struct Builder {
     entropy: Arc<dyn Entropy>,
     panics: Arc<Panics>,
     propagator: Option<Arc<dyn TracePropagator>>,
+    keyring: Option<Keyring>,
+    sign: Option<Sign>,
+    encrypt: Encrypt,
 }
 
 impl Ratchet {
@@ -72,6 +77,9 @@ impl Builder {
             entropy: Arc::new(OsEntropy),
             panics: Arc::default(),
             propagator: None,
+            keyring: None,
+            sign: None,
+            encrypt: Encrypt::default(),
         }
     }
 
@@ -181,6 +189,37 @@ impl Builder {
     /// Sets the sanitizer that decides which parts of an error message are stored.
     pub fn sanitizer(mut self, sanitizer: impl ErrorSanitizer) -> Self {
         self.sanitizer = Arc::new(sanitizer);
+        self
+    }
+
+    /// Signs and encrypts jobs with these keys. Every client and worker of a database must have the same keyring.
+    ///
+    /// With a signing key, every job and schedule is signed, and [`Self::sign`] says whether unsigned ones are accepted.
+    /// With an encryption key, the jobs of [`Self::encrypt`] are encrypted.
+    ///
+    /// ```
+    /// # use ratchet_core::{Key, Keyring, Purpose, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+    /// let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?])?;
+    /// let ratchet = Ratchet::builder(MemoryStore::new()).keyring(keyring).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keyring(mut self, keyring: Keyring) -> Self {
+        self.keyring = Some(keyring);
+        self
+    }
+
+    /// Sets whether jobs without a signature are accepted. The default is [`Sign::Required`].
+    pub fn sign(mut self, sign: Sign) -> Self {
+        self.sign = Some(sign);
+        self
+    }
+
+    /// Sets which jobs are encrypted. The default is [`Encrypt::Marked`].
+    pub fn encrypt(mut self, encrypt: Encrypt) -> Self {
+        self.encrypt = encrypt;
         self
     }
 
@@ -304,7 +343,15 @@ impl Builder {
             (None, Some(jobs)) => Arc::new(Registry::new(jobs)?),
             (None, None) => Arc::new(Registry::collect()?),
         };
+        let protector = self.keyring.map(|keyring| {
+            Protector::new(keyring, self.sign.unwrap_or_default(), self.encrypt.clone())
+        });
         let mut problems = self.config.problems();
+        problems.extend(key_problems(protector.as_ref(), self.sign, &self.encrypt));
+        if protector.as_ref().is_none_or(|protector| !protector.encrypts()) {
+            problems.extend(unencrypted(&resolver.all()));
+        }
+        let protector = protector.map(Arc::new);
         problems.extend(callback_problems(&resolver.all()));
         problems.extend(schedule_problems(&resolver.all()));
         let breakers = breaker_settings(&resolver.all(), &self.config, &mut problems);
@@ -330,10 +377,41 @@ impl Builder {
             self.entropy,
             conditions,
             self.panics,
+            protector,
         );
         core.propagator = self.propagator;
         Ok(Ratchet { core: Arc::new(core), acting: None })
     }
+}
+
+/// Returns a message for every policy whose keys are missing.
+fn key_problems(
+    protector: Option<&Protector>,
+    sign: Option<Sign>,
+    encrypt: &Encrypt,
+) -> Vec<String> {
+    let lacks = |purpose| match purpose {
+        Purpose::Sign => protector.is_none_or(|protector| !protector.signs()),
+        _ => protector.is_none_or(|protector| !protector.encrypts()),
+    };
+    let mut problems = Vec::new();
+    if sign.is_some() && lacks(Purpose::Sign) {
+        problems.push("`sign` needs a keyring with a signing key".to_owned());
+    }
+    if *encrypt != Encrypt::Marked && lacks(Purpose::Encrypt) {
+        problems.push("`encrypt` needs a keyring with an encryption key".to_owned());
+    }
+    problems
+}
+
+/// Returns a message for every job that must be encrypted, for a runtime that cannot encrypt.
+fn unencrypted(jobs: &[Registration]) -> impl Iterator<Item = String> {
+    jobs.iter().filter(|job| job.def.encrypt).map(|job| {
+        format!(
+            "job `{}` ({}) is marked with `encrypt`, which needs a keyring with an encryption key",
+            job.def.name, job.def.location
+        )
+    })
 }
 
 /// Returns a message for every declared schedule that is invalid. A literal was checked by the macro, a constant was not.

@@ -263,6 +263,7 @@ pub(crate) fn definition(core: &Core, job: &Registration) -> Option<ScheduleReco
         spec.concurrency = keys.concurrency.map(|key| ConcurrencyKey { key, limit });
     }
     spec.boost = core.config.boost(&spec.queue);
+    core.mark_confidential(&mut spec);
     let mut record = ScheduleRecord::new(def.name, spec, cron.expression);
     record.zone = cron.zone.to_owned();
     record.overlap = cron.overlap;

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest, UnknownJob,
+    AttemptOutcome, AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest,
+    UnknownJob,
 };
-use ratchet_store::rules::Explanation;
+use ratchet_store::rules::{Explanation, Waiting};
 
 use super::Ratchet;
 use super::acting::Manner;
 use super::masked_arguments;
+use crate::protect::MISSING_KEY;
 use crate::runtime::Core;
 
 /// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
@@ -128,6 +130,16 @@ impl Jobs {
     /// ```
     pub async fn explain(&self, id: JobId) -> Result<Option<Explanation>, StoreError> {
         let context = self.core.store.claim_context(id).await?;
-        Ok(context.map(|context| context.explain(self.core.config.isolate_after_crashes)))
+        let Some(context) = context else { return Ok(None) };
+        let explanation = context.explain(self.core.config.isolate_after_crashes);
+        // The last run of a job whose key is missing says which one.
+        let Explanation::Waits(mut reasons) = explanation else { return Ok(Some(explanation)) };
+        if context.job.deferrals > 0 {
+            let last = self.core.store.attempts(id).await?.pop();
+            let note = last.filter(|last| last.outcome == AttemptOutcome::Rejected);
+            let note = note.and_then(|last| last.note).filter(|why| why.starts_with(MISSING_KEY));
+            reasons.extend(note.map(|why| Waiting::MissingKey { why }));
+        }
+        Ok(Some(Explanation::Waits(reasons)))
     }
 }

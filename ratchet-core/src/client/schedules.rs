@@ -11,6 +11,7 @@ use super::declare::{TRIES, check_missed, check_watch, cron, first, watch_for};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
 use crate::job::FirstStep;
 use crate::runtime::Core;
+use ratchet_keyring::{Envelope, KeyError, Purpose};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
 use ratchet_store::model::{
@@ -166,6 +167,10 @@ impl Schedules {
     pub async fn run_now(&self, name: &str) -> Result<Option<JobId>, ScheduleError> {
         let core = &self.core;
         let fire = |schedule: &mut ScheduleRecord, _| {
+            if core.protector.is_none() && Envelope::is_reserved(&schedule.spec.payload) {
+                let error = KeyError::NoActiveKey { purpose: Purpose::Sign, tenant: None };
+                return Err(SubmitError::Key { job: schedule.spec.name.clone(), error }.into());
+            }
             let job = job(core, schedule, Due::Now);
             if let Some(watch) = &mut schedule.watch {
                 watch.submitted([job.id]);

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::events::JobRef;
 use crate::failure::catch_panic;
 use crate::job::{ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, Registration};
+use ratchet_keyring::{Envelope, KeyError};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, LimitError, brief};
 use ratchet_store::model::{
@@ -47,7 +48,8 @@ pub enum SubmitError {
         /// The argument, and why it cannot be read.
         error: DecodeError,
     },
-    /// The arguments, together with tags, tenant and correlation id, are larger than `payload_limit`.
+    /// The arguments, together with tags, tenant, correlation id, signature and encryption, are larger than
+    /// `payload_limit`.
     #[error(
         "cannot enqueue `{job}`: its arguments take {size} bytes, the limit is {limit}; \
          pass a reference to the data instead, or raise `payload_limit`"
@@ -183,6 +185,15 @@ pub enum SubmitError {
     /// The group is sealed or was canceled.
     #[error("cannot add to group {0}: it is sealed or canceled")]
     GroupSealed(GroupId),
+    /// No key can sign or encrypt the job.
+    #[error("cannot enqueue `{job}`: it cannot be protected; add a key to the keyring")]
+    Key {
+        /// The name of the job.
+        job: String,
+        /// The key that is missing.
+        #[source]
+        error: KeyError,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -373,10 +384,7 @@ fn equal_fields(object: &[u8], other: &[u8]) -> Vec<String> {
 /// Checks a job after the options of the submit were applied, and sets the boost of its queue.
 pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
     limits::check_spec(spec).map_err(|error| SubmitError::limit(&spec.name, &error))?;
-    let (size, limit) = (size(spec), core.config.payload_limit);
-    if size > limit {
-        return Err(SubmitError::TooLarge { job: spec.name.clone(), size, limit });
-    }
+    protect(core, spec)?;
     // The arguments are wrapped in an object, which adds one level.
     if nesting::is_deeper(&spec.payload, limits::DEPTH + 1) {
         return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
@@ -401,6 +409,23 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     spec.boost = core.config.boost(&spec.queue);
     for callback in [&mut spec.on_success, &mut spec.on_failure].into_iter().flatten() {
         check(core, callback)?;
+    }
+    Ok(())
+}
+
+/// Refuses a job that is too large in the store, whose arguments look like an envelope, or that no key protects.
+fn protect(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
+    if Envelope::is_reserved(&spec.payload) {
+        let problem = "an argument is called `$ratchet`, which is reserved".to_owned();
+        return Err(SubmitError::BadOption { job: spec.name.clone(), problem });
+    }
+    core.mark_confidential(spec);
+    let key = |error| SubmitError::Key { job: spec.name.clone(), error };
+    let overhead = core.protector.as_ref().map(|protector| protector.overhead(spec));
+    let added = overhead.transpose().map_err(key)?.unwrap_or(0);
+    let (size, limit) = (size(spec) + added, core.config.payload_limit);
+    if size > limit {
+        return Err(SubmitError::TooLarge { job: spec.name.clone(), size, limit });
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::Policies;
 use ratchet_store::model::{
     AttemptOutcome, Claimed, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob,
-    Notice, Settlement, Verdict, not_kept,
+    Notice, Protection, Settlement, Verdict, not_kept,
 };
 
 /// Adds the callback and the notices that follow from the verdict to a settlement.
@@ -68,6 +68,10 @@ fn callback_job(
     let parent = FinishedParent::new(job, attempts, outcome);
     let mut spec = callback.clone();
     spec.finished = Some(Box::new(parent));
+    // The callback carries the arguments and the outcome of a confidential job.
+    if job.spec.protection == Protection::Confidential {
+        spec.protection = Protection::Confidential;
+    }
     spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());
     spec.correlation_id = spec.correlation_id.or_else(|| job.spec.correlation_id.clone());
     spec.trace = spec.trace.or_else(|| job.spec.trace.clone());

@@ -48,7 +48,7 @@ pub enum Outcome {
     Failed(Box<Failure>),
     /// The run was deferred. This does not count as an attempt.
     Deferred {
-        /// The cause: a snooze, a reject, or an open breaker.
+        /// The cause: a snooze, a reject, an open breaker, or a missing key.
         why: Deferral,
         /// The delay before the next run. If `None`, [`Policies::reject_backoff`] applies.
         delay: Option<Duration>,
@@ -67,8 +67,11 @@ impl Outcome {
             Self::Done { .. } => AttemptOutcome::Success,
             Self::Failed(failure) => OutcomeKind::from(failure.record.kind).into(),
             Self::Deferred { why: Deferral::Snooze, .. } => AttemptOutcome::Snoozed,
-            Self::Deferred { why: Deferral::Reject, .. } => AttemptOutcome::Rejected,
             Self::Deferred { why: Deferral::Breaker, .. } => AttemptOutcome::BreakerOpen,
+            // The note names the key.
+            Self::Deferred { why: Deferral::Reject | Deferral::MissingKey, .. } => {
+                AttemptOutcome::Rejected
+            }
             Self::Released => AttemptOutcome::Released,
         }
     }
@@ -164,7 +167,9 @@ fn decide_deferred(
     seed: u64,
 ) -> Verdict {
     let deferrals = job.deferrals.saturating_add(1);
-    if policies.max_deferrals.is_some_and(|most| deferrals > most) {
+    // A job whose key is missing waits until an operator adds the key.
+    let may_end = why != Deferral::MissingKey;
+    if may_end && policies.max_deferrals.is_some_and(|most| deferrals > most) {
         let message = format!("deferred {deferrals} times, last: {note}");
         let record =
             crate::failure::record(FailureKind::Deferral, "Deferred".to_owned(), message, None);

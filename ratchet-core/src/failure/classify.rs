@@ -182,6 +182,13 @@ impl Classifier {
         Failure::new(record)
     }
 
+    /// Creates the failure of a job whose signature was refused.
+    pub(crate) fn rejected_signature(&self, why: &str) -> Failure {
+        let error_type = "RejectedSignature";
+        let message = self.text(error_type, why);
+        Failure::new(record(FailureKind::Signature, error_type.to_owned(), message, None))
+    }
+
     /// Sanitizes a text for storage.
     fn text(&self, error_type: &str, message: &str) -> String {
         let message = &message[..message.floor_char_boundary(LONGEST)];

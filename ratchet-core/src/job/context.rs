@@ -406,6 +406,7 @@ impl JobContext {
         let logs = std::mem::take(&mut recorded.notes.logs);
         let mut notes = recorded.notes.clone();
         notes.logs = logs;
+        notes.confidential = self.run.job.spec.confidential();
         Some(notes)
     }
 

@@ -60,6 +60,8 @@ pub struct JobDef {
     pub strict: bool,
     /// How its runs relate to the trace of its submit.
     pub trace: TraceMode,
+    /// Whether the job must be encrypted.
+    pub encrypt: bool,
     /// The recurring schedule, if any.
     pub cron: Option<CronDef>,
     /// The job to submit when this one has succeeded.
@@ -144,6 +146,7 @@ impl JobDef {
             blocking: false,
             strict: false,
             trace: TraceMode::Auto,
+            encrypt: false,
             cron: None,
             on_success: None,
             on_failure: None,
@@ -167,6 +170,18 @@ impl JobDef {
         }
         self.aliases = aliases;
         self
+    }
+
+    /// Encrypts the arguments of the job, and what its runs write. The runtime needs a keyring with an encryption key.
+    pub const fn encrypt(mut self) -> Self {
+        self.encrypt = true;
+        self
+    }
+
+    /// Returns `true` if the job is encrypted by every runtime with encryption keys: it is marked, or has an argument that
+    /// is secret.
+    pub fn is_confidential(&self) -> bool {
+        self.encrypt || self.args.iter().any(|arg| arg.secret)
     }
 
     /// Sets the version of the payload format.

@@ -87,6 +87,7 @@ impl Meter {
             overflow.insert(metric.name, histograms(families, metric, table));
         }
         families.counter(&metric::STUCK, &[], self.stuck.get());
+        families.counter(&metric::UNSIGNED, &[], self.unsigned.get());
         families.counter(&metric::VANISHED, &[], self.vanished.get());
         families.counter(&metric::CLAIM_EMPTY, &[], self.claim_empty.get());
         families.counter(&metric::SWEEP_FAILURES, &[], self.sweep_failures.get());

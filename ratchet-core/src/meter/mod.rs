@@ -44,6 +44,7 @@ pub(crate) struct Meter {
     queues: SeriesTable<QueueSeries>,
     outcomes: OutcomeCounters,
     stuck: Counter,
+    unsigned: Counter,
     vanished: Counter,
     breaker_transitions: SeriesTable<Counter>,
     claim_size: OnceLock<Recorder>,
@@ -183,6 +184,11 @@ impl Meter {
         if self.on {
             self.job(&job.spec.queue, &job.spec.name).soft_timeouts.add(1);
         }
+    }
+
+    /// Records a run of a job without a signature.
+    pub(crate) fn accepted_unsigned(&self) {
+        self.unsigned.add(1);
     }
 
     /// Records an outcome that the store permanently refuses.

@@ -4,7 +4,7 @@ use ratchet_store::model::{Deferral, FailureKind, Settlement, TerminalReason, Ve
 
 /// Every outcome with its reason.
 #[rustfmt::skip]
-pub(super) const OUTCOMES: [(&str, &str); 24] = [
+pub(super) const OUTCOMES: [(&str, &str); 25] = [
     ("succeeded", ""),
     ("released", ""),
     ("rescued", ""),
@@ -29,6 +29,7 @@ pub(super) const OUTCOMES: [(&str, &str); 24] = [
     ("failed", "timed_out"),
     ("failed", "deferral_exhausted"),
     ("failed", "other"),
+    ("deferred", "missing_key"),
 ];
 
 /// The position of a run that was canceled.
@@ -44,6 +45,7 @@ pub(super) fn position(settlement: &Settlement) -> usize {
             Deferral::Snooze => 4,
             Deferral::Reject => 5,
             Deferral::Breaker => 6,
+            Deferral::MissingKey => 24,
         },
         Verdict::Retry { failure, .. } => of_kind(failure.kind),
         Verdict::Fail { envelope, .. } => of_reason(envelope.reason),
@@ -61,7 +63,7 @@ pub(super) fn end(position: usize) -> usize {
         1 => 4,
         2 => 5,
         CANCELED => 6,
-        4..7 => 3,
+        4..7 | 24 => 3,
         7..15 => 1,
         _ => 2,
     }

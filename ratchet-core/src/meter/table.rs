@@ -93,6 +93,7 @@ metrics! {
     ATTEMPTS_LEFT: Histogram "ratchet.job.attempts_left" ["{attempt}"] ("queue") "Attempts that a job had left when an attempt failed and was scheduled again.";
     STALE: Counter "ratchet.settle.stale" ["{run}"] ("queue", "job_name") "Outcomes that were discarded because the run was no longer current.";
     STUCK: Counter "ratchet.settle.stuck" ["{run}"] () "Outcomes that the store permanently refuses. Their jobs are rescued when this node is gone.";
+    UNSIGNED: Counter "ratchet.job.unsigned" ["{run}"] () "Runs of jobs without a signature, which `Sign::AcceptUnsigned` accepts.";
     SETTLE_HELD: Gauge "ratchet.settle.held" ["{run}"] () "Outcomes that wait in memory to be stored.";
     QUEUE_DEPTH: Gauge "ratchet.queue.depth" ["{job}"] ("queue") "Pending jobs in the store, including those that are due later or wait for other steps. Sampled.";
     QUEUE_RUNNING: Gauge "ratchet.queue.running" ["{job}"] ("queue") "Running jobs in the whole cluster. Sampled.";

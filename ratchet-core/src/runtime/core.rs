@@ -16,6 +16,7 @@ use crate::failure::{Classifier, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
 use crate::job::{JobInvocationResolver, Registration};
 use crate::meter::{Meter, Rollup};
+use crate::protect::{ProtectedStore, Protector};
 use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, IdSource};
 use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, NodeId};
@@ -54,6 +55,8 @@ pub(crate) struct Core {
     pub(super) stats_source: OnceLock<NodeId>,
     pub(crate) workers: Workers,
     pub(crate) propagator: Option<Arc<dyn TracePropagator>>,
+    /// What signs and encrypts jobs; `None` without a keyring.
+    pub(crate) protector: Option<Arc<Protector>>,
 }
 
 impl Core {
@@ -73,7 +76,12 @@ impl Core {
         entropy: Arc<dyn Entropy>,
         conditions: BTreeMap<&'static str, ConditionDef>,
         panics: Arc<Panics>,
+        protector: Option<Arc<Protector>>,
     ) -> Self {
+        let store: Arc<dyn Store> = match &protector {
+            Some(protector) => Arc::new(ProtectedStore::new(store, Arc::clone(protector))),
+            None => store,
+        };
         let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
         let meter = Meter::new(config.metering);
         Self {
@@ -102,12 +110,32 @@ impl Core {
             stats_source: OnceLock::new(),
             workers: Workers::default(),
             propagator: None,
+            protector,
         }
+    }
+
+    /// Returns the store without protection.
+    pub(crate) fn plain_store(&self) -> &dyn Store {
+        let store: &dyn Any = self.store.as_ref();
+        let protected = store.downcast_ref::<ProtectedStore>();
+        protected.map_or(self.store.as_ref(), ProtectedStore::inner)
     }
 
     /// Returns the middleware of a queue, outermost first.
     pub(crate) fn middleware_of(&self, queue: &str) -> &[Arc<dyn Middleware>] {
         self.middleware.of(queue)
+    }
+
+    /// Marks a job as confidential if its definition or the policy of the runtime demands encryption.
+    pub(crate) fn mark_confidential(&self, spec: &mut JobSpec) {
+        let Some(protector) = &self.protector else { return };
+        let found = catch_panic(|| self.resolver.resolve(&spec.name)).ok().flatten();
+        // A job whose definition is not known here may have secret arguments.
+        let marked = found.is_none_or(|found| found.def.is_confidential());
+        spec.protection = protector.protection(&spec.queue, marked);
+        for callback in [&mut spec.on_success, &mut spec.on_failure].into_iter().flatten() {
+            self.mark_confidential(callback);
+        }
     }
 
     /// Creates the spec of a job from its definition, without options of the submit.

@@ -38,6 +38,7 @@ impl Core {
             Arc::new(OsEntropy),
             BTreeMap::new(),
             Arc::default(),
+            None,
         )
     }
 

@@ -11,7 +11,7 @@ use super::handler::{self, HandlerExit, ThreadExit};
 use super::hooks;
 use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
-use super::{conditions, step_inputs};
+use super::{conditions, refused_jobs, step_inputs};
 use crate::decide::Outcome;
 use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic};
 use crate::job::Output;
@@ -114,6 +114,7 @@ async fn ready(
     job: &Claimed,
     ctx: &JobContext,
 ) -> Result<(RunFuture, Hooks), Outcome> {
+    refused_jobs::check(core, job)?;
     if job.spec.step.is_some() {
         step_inputs::read(core, job, ctx).await?;
     }

@@ -114,6 +114,7 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
             .iter()
             .map(|orphan| {
                 let mut settlement = decide_orphan(orphan, &core.policies, core.entropy.next_u64());
+                settlement.notes.confidential = orphan.claimed.spec.confidential();
                 follow_up(&orphan.claimed, &mut settlement, &core.policies, || core.ids.job());
                 settlement
             })

@@ -40,6 +40,7 @@ mod mailbox;
 mod maintenance;
 mod publish;
 mod recurring;
+mod refused_jobs;
 mod rest;
 mod run_limits;
 mod run_span;

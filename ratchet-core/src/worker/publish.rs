@@ -6,8 +6,8 @@ use crate::client::publish_effects;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
 use ratchet_store::model::{
-    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement,
-    Suspicion, Verdict,
+    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Protection, Settled,
+    Settlement, Suspicion, Verdict,
 };
 
 /// Returns the reference to a claimed job for use in events.
@@ -47,6 +47,11 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
     publish_warnings(core, job, settlement, applied);
 }
 
+/// Returns a text of a run for the log of the process. The log is not encrypted.
+fn loggable<'a>(job: &Claimed, text: &'a str) -> &'a str {
+    if job.spec.protection == Protection::Confidential { "[confidential]" } else { text }
+}
+
 fn publish_crash(core: &Core, job: &Claimed, settlement: &Settlement) {
     let crashes = match &settlement.verdict {
         Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
@@ -68,7 +73,7 @@ fn publish_verdict(core: &Core, job: &Claimed, settlement: &Settlement, applied:
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
             let max_retries = job.spec.options.max_retries;
-            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = %failure.message, %next, "an attempt has failed and will be retried");
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = loggable(job, &failure.message), %next, "an attempt has failed and will be retried");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,
@@ -109,7 +114,7 @@ fn publish_dead_letter(
 ) {
     let (events, failure) = (&core.events, &envelope.failure);
     timed_out(core, job, settlement, failure.kind);
-    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation, error = %failure.message, "a job has failed permanently");
+    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation.as_deref().map(|text| loggable(job, text)), error = loggable(job, &failure.message), "a job has failed permanently");
     events.publish(|| Event::Failed {
         job: job_ref(job),
         attempt,

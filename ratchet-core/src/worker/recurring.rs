@@ -5,9 +5,10 @@ use std::time::Duration;
 use crate::client::schedule_job;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
+use ratchet_keyring::Envelope;
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use ratchet_store::model::{Due, RefusalKind, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use ratchet_store::rules::recurring::{Cron, fire};
 
 /// Fires every schedule that is due and whose job this program knows.
@@ -26,6 +27,19 @@ pub(crate) async fn fire_due(core: &Core) -> Result<(), StoreError> {
         if known.is_none_or(|job| job.def.version < schedule.spec.version) {
             tracing::debug!(schedule = %schedule.name, job = %schedule.spec.name, "a schedule is due whose job is not known here");
             continue;
+        }
+        if core.protector.is_none() && Envelope::is_reserved(&schedule.spec.payload) {
+            tracing::warn!(schedule = %schedule.name, "a schedule is due that is signed or encrypted, and this worker has no keyring");
+            continue;
+        }
+        if let Some(refusal) = schedule.spec.protection.refusal() {
+            let (name, why) = (&schedule.name, &refusal.why);
+            if refusal.kind == RefusalKind::MissingKey {
+                tracing::warn!(schedule = %name, %why, "a schedule is due whose key is missing here");
+                continue;
+            }
+            // The job of the occurrence has no valid signature either, so it becomes a dead letter with an alert.
+            tracing::error!(schedule = %name, %why, "a schedule was refused: its row was changed or was not written by a client with the keyring");
         }
         match Cron::new(&schedule.expression, &schedule.zone) {
             Ok(cron) => failed = fire_one(core, schedule, &cron, now).await.err().or(failed),

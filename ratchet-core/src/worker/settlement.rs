@@ -42,6 +42,7 @@ pub(super) fn of_run(
     settlement.sample = sample;
     settlement.duration = duration;
     settlement.notes = effects.notes;
+    settlement.notes.confidential = job.spec.confidential();
     settlement.rejects = effects.rejects;
     settlement.condition_results = effects.condition_results;
     settlement.lingering = effects.lingering;

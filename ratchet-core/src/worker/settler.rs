@@ -236,7 +236,9 @@ async fn settle_one(
 
 /// Removes the output, log lines and notes from a settlement. Spawned jobs stay, because they belong to the outcome.
 fn minimal(mut settlement: Settlement) -> Settlement {
+    let confidential = settlement.notes.confidential.take();
     settlement.notes = RunNotes::default();
+    settlement.notes.confidential = confidential;
     let mut warning = "the log of this run could not be stored".to_owned();
     if let Verdict::Succeed { output } = &mut settlement.verdict
         && output.take().is_some()

@@ -16,6 +16,7 @@ mod jobs;
 mod opening;
 mod outages;
 mod partitions;
+mod protected;
 mod roles;
 mod snapshot;
 mod sql_limits;

@@ -10,6 +10,7 @@ mod jobs;
 #[path = "../node/mod.rs"]
 mod node;
 mod open;
+mod protected;
 mod snapshot;
 mod stats_size;
 mod unreadable;

@@ -29,6 +29,7 @@ mod notice;
 mod operation;
 mod outcome;
 mod priority;
+mod protection;
 mod queue;
 mod record;
 mod schedule;
@@ -66,7 +67,8 @@ pub use histogram::Histogram;
 pub use id::{GroupId, JobId, LeaseId, NodeId, OperationId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{
-    Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
+    ArgumentDigest, Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck,
+    TakenKey, later,
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use node_request::{NodeAction, NodeReply, NodeRequest, NodeUpdate};
@@ -77,6 +79,7 @@ pub use operation::{
 };
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use priority::Priority;
+pub use protection::{Confidential, Protection, Refusal, RefusalKind};
 pub(crate) use queue::Recent;
 pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};

@@ -37,6 +37,19 @@ pub enum RepeatCheck {
     WithoutDefaults(Vec<String>),
     /// Only the key.
     KeyAlone,
+    /// As one of the others. The digests were computed by the engine, because the payload is not the arguments.
+    Digest(ArgumentDigest),
+}
+
+/// The digests of arguments that the store cannot read, and how a repeat is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentDigest {
+    /// The digest of the arguments by value, without those that have their default value.
+    pub by_value: [u8; 32],
+    /// The digest of the arguments as they were written.
+    pub by_bytes: [u8; 32],
+    /// Whether only the key is compared.
+    pub key_alone: bool,
 }
 
 impl NewJob {

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, BreakerChange, BreakerSample, Envelope, FailureRecord, GraphEffects, GroupId,
-    GroupKind, InsertError, JobId, JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject,
-    Notice, Progress, Token,
+    AttemptOutcome, BreakerChange, BreakerSample, Confidential, Envelope, FailureRecord,
+    GraphEffects, GroupId, GroupKind, InsertError, JobId, JobState, LogLine, NewGraph, NewHandOff,
+    NewJob, NewReject, Notice, Progress, Token,
 };
 
 /// How a claimed job is to be settled, with everything that must commit in the same transaction.
@@ -133,6 +133,8 @@ pub enum Deferral {
     Reject,
     /// The breaker of the service was open.
     Breaker,
+    /// The worker does not have the key with which the job was signed or encrypted.
+    MissingKey,
 }
 
 /// The data that a handler recorded during its run. Every write must present the token of the claim.
@@ -147,12 +149,16 @@ pub struct RunNotes {
     pub logs: Vec<LogLine>,
     /// Problems that did not change the outcome.
     pub warnings: Vec<String>,
+    /// Set if the engine must encrypt the texts of this run. Stores ignore it.
+    pub confidential: Option<Confidential>,
 }
 
 impl RunNotes {
     /// Returns `true` if there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        // Destructured, so that a new field cannot be forgotten.
+        let Self { progress, checkpoint, logs, warnings, confidential: _ } = self;
+        progress.is_none() && checkpoint.is_none() && logs.is_empty() && warnings.is_empty()
     }
 }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Claimed, Deadline, Envelope, JobId, Priority, Step, TraceContext};
+use super::{
+    Backoff, Claimed, Confidential, Deadline, Envelope, JobId, Priority, Protection, Step,
+    TraceContext,
+};
 
 /// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,6 +64,9 @@ pub struct JobSpec {
     /// The trace context of the code that submitted the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Box<TraceContext>>,
+    /// How the engine protects the job in the store. Not stored: the payload says it.
+    #[serde(skip)]
+    pub protection: Protection,
 }
 
 /// How a panic in a handler is handled.
@@ -180,7 +186,14 @@ impl JobSpec {
             retry_until: None,
             successor: false,
             trace: None,
+            protection: Protection::Plain,
         }
+    }
+
+    /// Returns the mark for the texts of its runs, if the job is confidential.
+    pub fn confidential(&self) -> Option<Confidential> {
+        let confidential = self.protection == Protection::Confidential;
+        confidential.then(|| Confidential::new(self.tenant.clone()))
     }
 
     /// Returns when a job with this spec expires, if it was submitted at `queued_at`.
@@ -217,6 +230,7 @@ impl JobSpec {
             retry_until,
             successor,
             trace,
+            protection,
         } = self;
         *name == other.name
             && *version == other.version
@@ -238,6 +252,7 @@ impl JobSpec {
             && *retry_until == other.retry_until
             && *successor == other.successor
             && *trace == other.trace
+            && *protection == other.protection
             && match (step, &other.step) {
                 (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),

@@ -112,6 +112,11 @@ pub enum Waiting {
         /// The name of the queue.
         queue: String,
     },
+    /// A worker did not have the key with which it was signed or encrypted.
+    MissingKey {
+        /// The reason as text, with the id of the key.
+        why: String,
+    },
     /// It has crashed its workers and waits for a worker that runs no other job.
     MustRunAlone {
         /// The number of crashes.
@@ -333,6 +338,7 @@ impl fmt::Display for Waiting {
             Self::NoWorkerServesIt { queue } => {
                 write!(f, "no live worker that knows it serves queue `{queue}`")
             }
+            Self::MissingKey { why } => f.write_str(why),
             Self::MustRunAlone { crashes } => write!(
                 f,
                 "its worker died {crashes} times with it, so it waits for a worker that runs nothing else"

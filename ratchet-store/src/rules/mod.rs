@@ -4,7 +4,7 @@
 //! decide the same way, and the conformance suite has to test each rule only once.
 
 mod apply;
-mod arguments;
+pub mod arguments;
 pub mod audit;
 pub mod breaker;
 pub mod canonical;

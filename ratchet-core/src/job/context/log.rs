@@ -2,7 +2,7 @@
 
 use super::JobContext;
 use super::recorded::line;
-use ratchet_store::model::{LogLevel, LogLine};
+use ratchet_store::model::{LogLevel, LogLine, Protection};
 
 impl JobContext {
     /// Logs a line that is stored with the job.
@@ -27,6 +27,9 @@ impl JobContext {
 
     /// Publishes a log line as a `tracing` event.
     fn trace(&self, level: LogLevel, message: &str) {
+        // The log of the process is not encrypted.
+        let confidential = self.run.job.spec.protection == Protection::Confidential;
+        let message = if confidential { "[confidential]" } else { message };
         macro_rules! event {
             ($level:ident) => {
                 tracing::event!(target: "ratchet::job", tracing::Level::$level, job.id = %self.job_id(), job.name = %self.job_name(), attempt = self.attempt(), "{message}")

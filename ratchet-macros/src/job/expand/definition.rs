@@ -168,6 +168,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if options.blocking.is_present() {
         calls.push(quote!(.blocking()));
     }
+    if options.encrypt.is_present() {
+        calls.push(quote!(.encrypt()));
+    }
     if options.strict.is_present() {
         calls.push(quote!(.strict()));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::model::{InsertError, Inserted, JobId, NewGraph, NewJob, RepeatCheck, later};
+use crate::model::{InsertError, Inserted, JobId, NewGraph, NewJob, later};
 use crate::rules::{arguments, graph};
 
 /// The recorded use of an idempotency key.
@@ -53,7 +53,7 @@ impl KeyUse {
                 lifetime: job.key_lifetime,
             },
             first_format: arguments::digest_of_bytes(job).to_vec(),
-            by_key_alone: job.repeat_check == RepeatCheck::KeyAlone,
+            by_key_alone: arguments::is_by_key_alone(job),
         }
     }
 
