@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{
-    Actor, Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, NodeReply, NodeRequest,
-    NodeUpdate, Orphan, later,
+    Actor, Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, NodeReply, NodeUpdate,
+    Orphan, later,
 };
 use ratchet_store::rules;
 use ratchet_store::{StoreError, StoreErrorKind};
@@ -98,10 +98,9 @@ impl Nodes {
         self.by_id.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
     }
 
-    /// Returns what is requested of a node; `None` if it has no valid lease.
-    pub(super) fn request(&self, node: NodeId, now: Timestamp) -> Option<Option<&NodeRequest>> {
-        let node = self.by_id.get(&node).filter(|node| node.lease_until > now)?;
-        Some(node.info.request.as_ref())
+    /// Returns the registered data of a node; `None` if it has no valid lease.
+    pub(super) fn live(&self, node: NodeId, now: Timestamp) -> Option<&NodeInfo> {
+        self.by_id.get(&node).filter(|node| node.lease_until > now).map(|node| &node.info)
     }
 
     pub(super) fn update(

@@ -83,7 +83,9 @@ impl Tables {
                 let key = (job_name.clone(), fingerprint.clone());
                 Some(audit::of_failure(self.failure_marks.get(&key)))
             }
-            Target::Node(id) => self.nodes.request(*id, now).map(audit::of_node),
+            Target::Node(id) => {
+                self.nodes.live(*id, now).map(|node| audit::of_node(node.request.as_ref()))
+            }
             _ => None,
         }
     }

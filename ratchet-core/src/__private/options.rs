@@ -181,6 +181,11 @@ pub mod job {
     /// `trace = link`
     pub const trace: () = ();
 
+    /// Arguments, output, errors and logs are encrypted. The runtime needs a keyring with an encryption key.
+    ///
+    /// `encrypt`
+    pub const encrypt: () = ();
+
     /// The function implements this job, which another crate declares without a body.
     ///
     /// `implements = shop_api::SendEmail`
