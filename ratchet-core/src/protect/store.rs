@@ -10,12 +10,12 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
+    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -191,6 +191,14 @@ impl Store for ProtectedStore {
         limit: u32,
     ) -> Result<Vec<AuditRecord>, StoreError> {
         self.inner.audit(filter, from, oldest_first, limit).await
+    }
+
+    async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {
+        self.inner.failure_marks().await
+    }
+
+    async fn vitals(&self, thorough: bool) -> Result<Vitals, StoreError> {
+        self.inner.vitals(thorough).await
     }
 
     async fn audit_head(&self) -> Result<AuditHead, StoreError> {

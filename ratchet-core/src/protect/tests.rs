@@ -64,8 +64,9 @@ fn envelope(spec: &mut JobSpec) -> &mut Envelope {
 
 #[test]
 fn z_02_every_field_changes_the_signed_message() {
+    type Edit = Box<dyn Fn(&mut JobSpec)>;
     let text = || "other".to_owned();
-    let changes: Vec<(&str, Box<dyn Fn(&mut JobSpec)>)> = vec![
+    let changes: Vec<(&str, Edit)> = vec![
         ("name", Box::new(move |it| it.name = text())),
         ("version", Box::new(|it| it.version += 1)),
         ("payload", Box::new(|it| it.payload = b"[]".to_vec())),
