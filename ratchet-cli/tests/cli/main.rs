@@ -4,6 +4,7 @@ mod audit;
 mod codegen;
 mod exit_codes;
 mod help;
+mod operators;
 mod output;
 mod parity;
 mod serve;
