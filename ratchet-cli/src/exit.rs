@@ -101,7 +101,7 @@ fn store_status(error: &StoreError) -> ExitStatus {
         | StoreErrorKind::Locked
         | StoreErrorKind::Schema
         | StoreErrorKind::Config => ExitStatus::Unreachable,
-        StoreErrorKind::ReadOnly => ExitStatus::Denied,
+        StoreErrorKind::ReadOnly | StoreErrorKind::Denied => ExitStatus::Denied,
         _ => ExitStatus::Refused,
     }
 }
@@ -213,4 +213,21 @@ output! {
     csv::Error => |error| {
         matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: O-12
+    #[test]
+    fn o_12_a_missing_right_is_denied() {
+        for (kind, status) in [
+            (StoreErrorKind::Denied, ExitStatus::Denied),
+            (StoreErrorKind::ReadOnly, ExitStatus::Denied),
+            (StoreErrorKind::Config, ExitStatus::Unreachable),
+        ] {
+            assert_eq!(Failure::from(StoreError::new(kind, "no")).status, status);
+        }
+    }
 }

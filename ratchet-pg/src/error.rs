@@ -9,14 +9,15 @@ use crate::unreachable::{Cause, Unreachable};
 /// Converts a database error to a store error of the matching kind.
 #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
-    use StoreErrorKind::{Config, Corrupt, Data, Full, ReadOnly, Schema, Unavailable};
+    use StoreErrorKind::{Config, Corrupt, Data, Denied, Full, ReadOnly, Schema, Unavailable};
     let kind = match &error {
         sqlx::Error::Database(_) if is_notify_full(&error) => Unavailable,
         sqlx::Error::Database(database) => match code(database.as_ref()).as_str() {
             "25006" => ReadOnly,
             "53100" => Full,
             "42P01" | "42703" | "42883" | "3F000" => Schema,
-            "28000" | "28P01" | "3D000" | "42501" => Config,
+            "28000" | "28P01" | "3D000" => Config,
+            "42501" => Denied,
             // A prepared statement exists that should not, or is missing: a pooler switches the server connection.
             POOLED_TWICE | POOLED_AWAY => return pooled(&error),
             "XX001" | "XX002" => Corrupt,

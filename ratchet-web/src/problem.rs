@@ -90,6 +90,7 @@ fn store_kind(error: &StoreError) -> &'static str {
             "unavailable"
         }
         StoreErrorKind::ReadOnly => "read-only",
+        StoreErrorKind::Denied => "denied",
         StoreErrorKind::Data | StoreErrorKind::Config => "refused",
         _ => "store",
     }

@@ -1,10 +1,12 @@
 //! `ratchet jobs …`
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use ratchet_core::{AnyJob, BulkVerb, Filter, JobId, JobRecord, PageRequest, WaitError};
 use ratchet_store::model::{AttemptRecord, LogLine};
+use ratchet_store::rules::catalog;
 
 use super::{Session, operations, read};
 use crate::args::{Fence, Jobs, Listing, Which};
@@ -33,7 +35,9 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
         }
         Jobs::Enqueue { name, args, object, queue, delay, key, wait } => {
             let options = Enqueue { queue, delay, key, wait };
-            enqueue(session, &name, &arguments(&args, object.as_deref())?, options).await
+            let types = types(session, &name).await?;
+            let arguments = arguments(&args, object.as_deref(), &types)?;
+            enqueue(session, &name, &arguments, options).await
         }
         Jobs::Wait { job, timeout } => {
             let limit = timeout.as_deref().map(read::duration).transpose()?;
@@ -308,8 +312,25 @@ struct Enqueue {
     wait: bool,
 }
 
+/// Returns the types of the arguments of a job, by name. A program has its own jobs. Those of other programs are in the
+/// catalog.
+async fn types(session: &Session, name: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let definitions = session.ratchet.definitions();
+    if let Some(job) = definitions.iter().find(|job| job.names().any(|known| known == name)) {
+        let own = job.args.iter().map(|arg| (arg.name.to_owned(), arg.ty.to_owned()));
+        return Ok(own.collect());
+    }
+    let job = session.ratchet.catalog().get(name).await?;
+    let args = job.map(|job| job.record.entry.args).unwrap_or_default();
+    Ok(args.into_iter().map(|arg| (arg.name, arg.ty)).collect())
+}
+
 /// Reads the arguments of a job: `name=value` each, or one JSON object.
-fn arguments(args: &[String], object: Option<&str>) -> Result<serde_json::Value, Failure> {
+fn arguments(
+    args: &[String],
+    object: Option<&str>,
+    types: &BTreeMap<String, String>,
+) -> Result<serde_json::Value, Failure> {
     if let Some(object) = object {
         let value: serde_json::Value = serde_json::from_str(object)
             .map_err(|error| Failure::usage(format!("`--object` is not JSON: {error}")))?;
@@ -325,7 +346,7 @@ fn arguments(args: &[String], object: Option<&str>) -> Result<serde_json::Value,
                 "`--arg {arg}` must have the form `--arg name=value`"
             )));
         };
-        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        let value = catalog::argument(types.get(name).map(String::as_str), value);
         if fields.insert(name.to_owned(), value).is_some() {
             return Err(Failure::usage(format!("argument `{name}` is given twice")));
         }

@@ -5,6 +5,7 @@ mod codegen;
 mod exit_codes;
 mod help;
 mod keys;
+mod operators;
 mod output;
 mod parity;
 mod serve;

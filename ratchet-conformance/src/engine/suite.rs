@@ -103,6 +103,7 @@ macro_rules! __engine_cases {
                 p_01_p_05_orphans_are_brought_back_by_any_node
                 p_02_a_job_that_had_not_started_is_not_charged
                 p_02_a_job_that_keeps_killing_its_worker_is_poison
+                d_09_the_envelope_of_a_poisoned_job_shows_its_arguments
                 p_06_suspects_run_a_few_at_a_time_beside_others
                 p_06_a_job_with_five_crashes_runs_alone
                 l_06_a_zombie_cannot_overwrite_a_newer_attempt

@@ -41,7 +41,7 @@ pub enum SubmitError {
         job: String,
     },
     /// The arguments of a job that was enqueued by its name are not those of the job.
-    #[error("cannot enqueue `{job}`: {error}")]
+    #[error("cannot enqueue `{job}`: {}", .error.for_the_caller())]
     Arguments {
         /// The name of the job.
         job: &'static str,

@@ -203,6 +203,11 @@ fn envelope(
     envelope.queue = spec.queue.clone();
     envelope.explanation = explanation;
     envelope.attempts = attempts;
+    envelope.crashes = job.crashes;
+    if let Some(step) = spec.step.as_deref() {
+        envelope.group = step.group;
+        envelope.step.clone_from(&step.name);
+    }
     envelope.binary_version = policies.binary_version.clone();
     envelope
 }

@@ -15,8 +15,9 @@ pub(crate) fn decide_orphan(orphan: &Orphan, policies: &Policies, seed: u64) -> 
         let message = format!("its worker died {crashes} times while running it");
         let record =
             crate::failure::record(FailureKind::Crash, "WorkerDied".to_owned(), message, None);
-        let envelope =
+        let mut envelope =
             envelope(job, job.attempts, TerminalReason::Poisoned, None, record, policies);
+        envelope.crashes = crashes;
         Verdict::Fail { attempts: job.attempts, crashes, envelope: Box::new(envelope) }
     } else {
         Verdict::Rescue { delay: policies.rescue_backoff.delay(crashes.max(1), seed), crashes }

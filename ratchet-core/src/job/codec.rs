@@ -164,6 +164,18 @@ pub enum DecodeError {
     },
 }
 
+impl DecodeError {
+    /// Returns what a caller who has passed the arguments must know. [`Display`](std::fmt::Display) is for the author of
+    /// the job, who reads about stored arguments.
+    pub(crate) fn for_the_caller(&self) -> String {
+        match self {
+            Self::Missing { argument } => format!("argument `{argument}` is missing"),
+            Self::Unknown { field } => format!("it has no argument `{field}`"),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// Returns the value of a missing argument: `None` for an `Option`, no value for other types.
 pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()

@@ -296,6 +296,7 @@ fn kind_name(kind: StoreErrorKind) -> &'static str {
         StoreErrorKind::Data => "data",
         StoreErrorKind::Locked => "locked",
         StoreErrorKind::Config => "config",
+        StoreErrorKind::Denied => "denied",
         _ => "other",
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::attempt::{AttemptResult, attempt};
+use super::dead_letter;
 use super::handler::ThreadExit;
 use super::mailbox::Message;
 use super::shared::Shared;
@@ -74,6 +75,7 @@ impl Launched {
         tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the runtime dropped the task of a run");
         let orphan = Orphan { claimed: Claimed::clone(job), started: true };
         let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.next_u64());
+        dead_letter::complete(core, &job.spec, &mut settlement.verdict, dead_letter::host());
         follow_up(job, &mut settlement, &core.policies, || core.ids.job());
         settlement
     }

@@ -1,11 +1,13 @@
 //! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, runs bulk
 //! operations, delivers notices, writes statistics, and purges old jobs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::bulk_operations::BulkOperations;
+use super::dead_letter;
 use super::deliver::deliver;
 use super::expire::cancel_expired;
 use super::mailbox::Message;
@@ -22,7 +24,7 @@ use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Jitter};
-use ratchet_store::model::{JobState, Settled};
+use ratchet_store::model::{JobState, NodeId, Settled, Settlement, Verdict};
 
 /// Sweeps until the worker has stopped.
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {
@@ -110,15 +112,18 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
             return Ok(());
         }
         crash_point(CrashPoint::RescueFound);
-        let settlements: Vec<_> = orphans
-            .iter()
-            .map(|orphan| {
-                let mut settlement = decide_orphan(orphan, &core.policies, core.entropy.next_u64());
-                settlement.notes.confidential = orphan.claimed.spec.confidential();
-                follow_up(&orphan.claimed, &mut settlement, &core.policies, || core.ids.job());
-                settlement
-            })
-            .collect();
+        let decide = |orphan| decide_orphan(orphan, &core.policies, core.entropy.next_u64());
+        let mut settlements: Vec<_> = orphans.iter().map(decide).collect();
+        let fails = |it: &Settlement| matches!(it.verdict, Verdict::Fail { .. });
+        let hosts =
+            if settlements.iter().any(fails) { hosts(core).await? } else { BTreeMap::new() };
+        for (orphan, settlement) in orphans.iter().zip(&mut settlements) {
+            let job = &orphan.claimed;
+            settlement.notes.confidential = job.spec.confidential();
+            let host = hosts.get(&job.node).map_or("", String::as_str);
+            dead_letter::complete(core, &job.spec, &mut settlement.verdict, host);
+            follow_up(job, settlement, &core.policies, || core.ids.job());
+        }
         crash_point(CrashPoint::RescueDecided);
         let settled = core.store.settle(settlements.clone()).await?;
         crash_point(CrashPoint::RescueAnswered);
@@ -136,6 +141,12 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
             return Ok(());
         }
     }
+}
+
+/// Returns the hosts of nodes. A dead node is listed as long as it holds jobs.
+async fn hosts(core: &Core) -> Result<BTreeMap<NodeId, String>, StoreError> {
+    let nodes = core.store.nodes().await?;
+    Ok(nodes.into_iter().map(|node| (node.info.id, node.info.host)).collect())
 }
 
 /// Stores the notes of running handlers. A run whose token is no longer current is canceled.

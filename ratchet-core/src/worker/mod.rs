@@ -20,6 +20,7 @@ mod catalog;
 mod claim_loop;
 mod claim_pacing;
 mod conditions;
+mod dead_letter;
 mod declarations;
 mod declared_rules;
 mod deliver;

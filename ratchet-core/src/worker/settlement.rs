@@ -6,6 +6,7 @@ use ratchet_store::model::{
     Claimed, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, Settlement, TraceContext,
 };
 
+use super::dead_letter;
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
 use crate::runtime::Core;
 
@@ -37,7 +38,8 @@ pub(super) fn of_run(
     let sample = core.sample(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
     let outcome = after_probe(outcome, sample.as_ref(), core.entropy.next_u64());
-    let verdict = decide(job, &outcome, duration, policies, core.entropy.next_u64());
+    let mut verdict = decide(job, &outcome, duration, policies, core.entropy.next_u64());
+    dead_letter::complete(core, &job.spec, &mut verdict, dead_letter::host());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
     settlement.sample = sample;
     settlement.duration = duration;

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::app_check::AppCheck;
+use super::dead_letter::host;
 use super::declarations::declarations;
 use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
@@ -158,7 +159,7 @@ impl Shared {
 
     pub(super) fn info(&self) -> NodeInfo {
         let mut node = NodeInfo::new(self.node());
-        node.host = host();
+        node.host = host().to_owned();
         node.pid = std::process::id();
         node.binary_version = self.core.policies.binary_version.clone();
         node.declarations = self.declarations.clone();
@@ -270,9 +271,4 @@ impl Shared {
 
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default().trim().to_owned()
 }

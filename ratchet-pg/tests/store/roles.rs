@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratchet_core::{Filter, Job as _, JobState, PageRequest, Ratchet};
 use ratchet_pg::sqlx::{self, Connection as _, PgConnection};
 use ratchet_pg::{DatabaseRole, PgOptions, PgStore};
+use ratchet_store::model::CommandError;
 use ratchet_store::{Store as _, StoreErrorKind};
 
 use crate::jobs::Greet;
@@ -66,7 +67,10 @@ async fn z_09_read_changes_nothing() {
     assert_eq!(jobs.jobs.len(), 1);
     reader.jobs().explain(id).await.expect("explains");
     reader.diagnose().await.expect("diagnoses");
-    assert!(reader.jobs().cancel(id).await.is_err());
+    let Err(CommandError::Store(denied)) = reader.jobs().cancel(id).await else {
+        panic!("it is denied")
+    };
+    assert_eq!(denied.kind(), StoreErrorKind::Denied, "{denied}");
     assert!(reader.enqueue(greet()).await.is_err());
     assert_eq!(
         owner.jobs().get(id).await.expect("reads").expect("exists").state,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{JobId, NodeId};
+use super::{GroupId, JobId, NodeId};
 
 /// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -147,6 +147,21 @@ pub struct Envelope {
     pub node: NodeId,
     /// The time of the commit, by the store's clock. The store sets it.
     pub at: Timestamp,
+    /// The host of the node; empty if it is not known.
+    #[serde(default)]
+    pub host: String,
+    /// The chain, batch or workflow that the job is a member of.
+    #[serde(default)]
+    pub group: Option<GroupId>,
+    /// The name of the step of a workflow.
+    #[serde(default)]
+    pub step: Option<String>,
+    /// How often a worker died while it ran the job.
+    #[serde(default)]
+    pub crashes: u32,
+    /// The arguments of a poisoned job, without the secret ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<serde_json::Value>,
 }
 
 impl Envelope {
@@ -173,6 +188,11 @@ impl Envelope {
             binary_version: String::new(),
             node,
             at: Timestamp::UNIX_EPOCH,
+            host: String::new(),
+            group: None,
+            step: None,
+            crashes: 0,
+            arguments: None,
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum StoreErrorKind {
     Locked,
     /// The configuration is invalid.
     Config,
+    /// The user of the database lacks a right; see `ratchet migrate grants`.
+    Denied,
 }
 
 impl StoreError {
@@ -87,7 +89,8 @@ impl StoreError {
             StoreErrorKind::Corrupt
             | StoreErrorKind::Schema
             | StoreErrorKind::Data
-            | StoreErrorKind::Config => false,
+            | StoreErrorKind::Config
+            | StoreErrorKind::Denied => false,
         }
     }
 }

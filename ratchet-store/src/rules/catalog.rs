@@ -51,12 +51,58 @@ pub fn check_arguments(entry: &CatalogEntry, arguments: &Value) -> Result<(), St
     }
 }
 
+/// Returns the value of an argument that is given as text: a string if its type is a string, otherwise JSON. A text that
+/// is not JSON is a string.
+///
+/// ```
+/// use ratchet_store::rules::catalog::argument;
+///
+/// assert_eq!(argument(Some("String"), "4111"), "4111");
+/// assert_eq!(argument(Some("u64"), "4111"), 4111);
+/// assert_eq!(argument(Some("Option<String>"), "null"), serde_json::Value::Null);
+/// ```
+pub fn argument(ty: Option<&str>, text: &str) -> Value {
+    let ty: String = ty.unwrap_or_default().split_whitespace().collect();
+    let is_text = |ty: &str| {
+        let name = ty.trim_start_matches('&').trim_start_matches("'static").trim_end_matches('>');
+        let name = name.rsplit(['<', ',']).next().unwrap_or_default();
+        matches!(name.rsplit("::").next(), Some("String" | "str"))
+    };
+    let inner = ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>'));
+    let holds_text = |ty: &str| is_text(ty) && !ty.starts_with("Vec<") && !ty.contains("Map<");
+    match inner {
+        Some(_) if text == "null" => Value::Null,
+        Some(inner) if holds_text(inner) => text.into(),
+        None if holds_text(&ty) => text.into(),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
     use crate::model::{CatalogArg, JobSpec};
+
+    #[test]
+    fn k_01_the_type_of_an_argument_decides_what_a_text_is() {
+        for (ty, text, value) in [
+            ("String", "4111", json!("4111")),
+            ("& str", "true", json!("true")),
+            ("Cow < 'static , str >", "1", json!("1")),
+            ("Option < String >", "1", json!("1")),
+            ("Option<String>", "null", json!(null)),
+            ("std::string::String", "[1]", json!("[1]")),
+            ("Vec<String>", r#"["a"]"#, json!(["a"])),
+            ("HashMap<String, String>", r#"{"a":"b"}"#, json!({ "a": "b" })),
+            ("u64", "4111", json!(4111)),
+            ("Email", "ada@example.com", json!("ada@example.com")),
+        ] {
+            assert_eq!(argument(Some(ty), text), value, "{ty}");
+        }
+        assert_eq!(argument(None, "7"), json!(7));
+    }
 
     #[test]
     fn k_01_names_and_presence_of_arguments_are_checked() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
+use ratchet_core::{Event, IdSource, Job as _, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, Suspects, TerminalReason,
 };
@@ -83,6 +83,40 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(fixture: EngineF
     let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.attempts), (JobState::Failed, 0));
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
+}
+
+/// Never runs, because its worker dies with it.
+#[ratchet_macros::job(name = "test.pay", crate = ::ratchet_core)]
+async fn pay(order: u64, #[job(secret)] card: String) {
+    let _ = (order, card);
+}
+
+pub async fn d_09_the_envelope_of_a_poisoned_job_shows_its_arguments(fixture: EngineFixture) {
+    let builder = fixture.builder().jobs([Pay::JOB]).crash_limit(0);
+    let ratchet = builder.build().await.expect("builds");
+    let pay = Pay { order: 7, card: "4111".to_owned() };
+    let job = ratchet.enqueue(pay).await.expect("enqueues");
+    let mut info =
+        NodeInfo::new(IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node());
+    info.host = "dead-host".to_owned();
+    let node = info.id;
+    fixture.store().join(info, Duration::from_secs(15)).await.expect("joins");
+    let request = ClaimRequest {
+        node,
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
+        known: Arc::new(KnownJobs([("test.pay".to_owned(), u32::MAX)].into())),
+        suspects: Suspects::idle(u32::MAX),
+        starting: true,
+    };
+    assert_eq!(fixture.store().claim(request).await.expect("claims").jobs.len(), 1);
+    fixture.advance(Duration::from_mins(1)).await;
+    let worker = ratchet.start().await.expect("starts");
+    let record = fixture.until(&ratchet, job.id(), JobState::Failed).await;
+    let envelope = record.envelope.expect("an envelope");
+    assert_eq!((envelope.reason, envelope.crashes), (TerminalReason::Poisoned, 1));
+    assert_eq!(envelope.host, "dead-host");
+    assert_eq!(envelope.arguments, Some(serde_json::json!({ "order": 7, "card": "***" })));
+    worker.stop().await;
 }
 
 /// A resolver that knows only a job that is never enqueued.
