@@ -133,13 +133,18 @@ impl Jobs {
         let Some(context) = context else { return Ok(None) };
         let explanation = context.explain(self.core.config.isolate_after_crashes);
         // The last run of a job whose key is missing says which one.
-        let Explanation::Waits(mut reasons) = explanation else { return Ok(Some(explanation)) };
+        let mut reasons = match explanation {
+            Explanation::Waits(reasons) => reasons,
+            Explanation::AllClear => Vec::new(),
+            other => return Ok(Some(other)),
+        };
         if context.job.deferrals > 0 {
             let last = self.core.store.attempts(id).await?.pop();
             let note = last.filter(|last| last.outcome == AttemptOutcome::Rejected);
             let note = note.and_then(|last| last.note).filter(|why| why.starts_with(MISSING_KEY));
             reasons.extend(note.map(|why| Waiting::MissingKey { why }));
         }
-        Ok(Some(Explanation::Waits(reasons)))
+        let clear = reasons.is_empty();
+        Ok(Some(if clear { Explanation::AllClear } else { Explanation::Waits(reasons) }))
     }
 }

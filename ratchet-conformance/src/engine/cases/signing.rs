@@ -301,11 +301,14 @@ pub async fn z_07_a_job_waits_for_a_missing_key(fixture: EngineFixture) {
     assert_eq!((waiting.attempts, fixture.stage().runs(job.id())), (0, 0));
     let history = outcomes(&ratchet, job.id()).await;
     assert!(history.iter().all(|outcome| *outcome == AttemptOutcome::Rejected), "{history:?}");
-    let why = ratchet.jobs().explain(job.id()).await.expect("reads").expect("exists");
-    let Explanation::Waits(reasons) = &why else { panic!("{why}") };
-    let names =
+    let names_the_key =
         |waiting: &Waiting| matches!(waiting, Waiting::MissingKey { why } if why.contains("`s2`"));
-    assert!(reasons.iter().any(names), "{why}");
+    // Between two of its runs: while it runs, it does not wait.
+    eventually("the explanation names the key", async || {
+        let why = ratchet.jobs().explain(job.id()).await.expect("reads");
+        matches!(why, Some(Explanation::Waits(reasons)) if reasons.iter().any(names_the_key))
+    })
+    .await;
     keys.replace(&rotated(KeyState::Rotated));
     fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     worker.stop().await;
