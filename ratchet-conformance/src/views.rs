@@ -37,11 +37,11 @@ pub async fn populate(store: Arc<dyn Store>) -> Ratchet {
     let refuse = |shop: &str| Refuse { shop: shop.to_owned() };
     let worker = ratchet.start().await.expect("starts");
     let handle = ratchet.enqueue(charge(1)).tag("gold").tenant("acme").correlation_id("c-1");
-    handle.await.expect("submits").wait_for(Duration::from_secs(60)).await.expect("succeeds");
+    handle.await.expect("submits").wait_for(Duration::from_mins(1)).await.expect("succeeds");
     let mut failed = Vec::new();
     for shop in ["a", "b", "c"] {
         let handle = ratchet.enqueue(refuse(shop)).business_key(shop).await.expect("submits");
-        let ended = handle.wait_for(Duration::from_secs(60)).await;
+        let ended = handle.wait_for(Duration::from_mins(1)).await;
         assert!(ended.is_err(), "it fails");
         failed.push(handle.id());
     }

@@ -7,10 +7,11 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{
-    Actor, Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, NodeReply, NodeRequest,
-    NodeUpdate, Orphan, later,
+    Actor, Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, NodeReply, NodeUpdate,
+    Orphan, later,
 };
 use ratchet_store::rules;
+use ratchet_store::rules::node::LiveNode;
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// The nodes and their leader.
@@ -99,9 +100,9 @@ impl Nodes {
     }
 
     /// Returns what is requested of a node; `None` if it has no valid lease.
-    pub(super) fn request(&self, node: NodeId, now: Timestamp) -> Option<Option<&NodeRequest>> {
+    pub(super) fn request(&self, node: NodeId, now: Timestamp) -> Option<LiveNode> {
         let node = self.by_id.get(&node).filter(|node| node.lease_until > now)?;
-        Some(node.info.request.as_ref())
+        Some(LiveNode { request: node.info.request.clone() })
     }
 
     pub(super) fn update(

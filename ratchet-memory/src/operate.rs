@@ -83,7 +83,10 @@ impl Tables {
                 let key = (job_name.clone(), fingerprint.clone());
                 Some(audit::of_failure(self.failure_marks.get(&key)))
             }
-            Target::Node(id) => self.nodes.request(*id, now).map(audit::of_node),
+            Target::Node(id) => {
+                let live = self.nodes.request(*id, now)?;
+                Some(audit::of_node(live.request.as_ref()))
+            }
             _ => None,
         }
     }
