@@ -11,6 +11,7 @@ use ratchet_store::model::{
     Orphan, later,
 };
 use ratchet_store::rules;
+use ratchet_store::rules::node::LiveNode;
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// The nodes and their leader.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Actor, Declarations, Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, NodeReply,
-    NodeRequest, NodeUpdate, Orphan, RunNotes, Token,
+    Actor, Declarations, Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, NodeReply, NodeUpdate,
+    Orphan, RunNotes, Token,
 };
+use ratchet_store::rules::node::LiveNode;
 use ratchet_store::{StoreError, StoreErrorKind, rules};
 use uuid::Uuid;
 
@@ -82,10 +83,11 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         node: NodeId,
-    ) -> Result<Option<Option<NodeRequest>>, Fault> {
+    ) -> Result<Option<LiveNode>, Fault> {
         let found = db::query(self.sql.select_request()).bind(node.uuid());
         let Some(row) = found.fetch_optional(&mut *db).await? else { return Ok(None) };
-        Ok(Some(or_report("request to a node", parsed(&row, "request"))?.flatten()))
+        let request = or_report("request to a node", parsed(&row, "request"))?.flatten();
+        Ok(Some(LiveNode { request }))
     }
 
     pub(crate) async fn update_node_within(
@@ -96,11 +98,11 @@ impl Inner {
         actor: Option<&Actor>,
     ) -> Result<NodeReply, Fault> {
         db::query(self.sql.lock_request()).bind(node.uuid()).execute(&mut *db).await?;
-        let Some(present) = self.node_request(db, node).await? else {
+        let Some(live) = self.node_request(db, node).await? else {
             return Ok(NodeReply::NotFound);
         };
         let now = instant(self.now(&mut *db).await?);
-        let reply = rules::node::updated(present, update, actor, now);
+        let reply = rules::node::updated(live.request, update, actor, now);
         match &reply {
             NodeReply::Changed(Some(request)) => {
                 let request = text(request).unwrap_or_default();

@@ -180,8 +180,8 @@ impl Inner {
                 Some(audit::of_failure(mark.as_ref()))
             }
             Target::Node(id) => {
-                let request = self.node_request(db, *id).await?;
-                request.map(|request| audit::of_node(request.as_ref()))
+                let live = self.node_request(db, *id).await?;
+                live.map(|live| audit::of_node(live.request.as_ref()))
             }
             _ => None,
         })

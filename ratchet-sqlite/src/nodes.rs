@@ -7,6 +7,7 @@ use ratchet_store::model::{
     Orphan, Token,
 };
 use ratchet_store::rules;
+use ratchet_store::rules::node::LiveNode;
 use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -84,11 +85,14 @@ impl Session<'_> {
     pub(crate) async fn node_request(
         &mut self,
         node: NodeId,
-    ) -> Result<Option<Option<NodeRequest>>, sqlx::Error> {
+    ) -> Result<Option<LiveNode>, sqlx::Error> {
         let found =
             sqlx::query(sql::node::GET_REQUEST).bind(bytes(node.uuid())).bind(self.micros());
         let found = found.fetch_optional(&mut *self.conn).await?;
-        let read = |row| Ok(or_report("request to a node", request(&row))?.flatten());
+        let read = |row| {
+            let request = or_report("request to a node", request(&row))?.flatten();
+            Ok(LiveNode { request })
+        };
         found.map(read).transpose()
     }
 
@@ -98,8 +102,8 @@ impl Session<'_> {
         update: NodeUpdate,
         actor: Option<&Actor>,
     ) -> Result<NodeReply, sqlx::Error> {
-        let Some(present) = self.node_request(node).await? else { return Ok(NodeReply::NotFound) };
-        let reply = rules::node::updated(present, update, actor, self.now);
+        let Some(live) = self.node_request(node).await? else { return Ok(NodeReply::NotFound) };
+        let reply = rules::node::updated(live.request, update, actor, self.now);
         if let NodeReply::Changed(request) = &reply {
             let set = sqlx::query(sql::node::SET_REQUEST).bind(bytes(node.uuid()));
             set.bind(optional_json(request.as_ref())?).execute(&mut *self.conn).await?;

@@ -108,7 +108,7 @@ impl Session<'_> {
                 Some(audit::of_failure(mark.as_ref()))
             }
             Target::Node(id) => {
-                self.node_request(*id).await?.map(|request| audit::of_node(request.as_ref()))
+                self.node_request(*id).await?.map(|live| audit::of_node(live.request.as_ref()))
             }
             _ => None,
         })

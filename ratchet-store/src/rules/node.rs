@@ -4,6 +4,13 @@ use jiff::Timestamp;
 
 use crate::model::{Actor, NodeAction, NodeReply, NodeRequest, NodeUpdate};
 
+/// A node with a valid lease, as far as requests are concerned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LiveNode {
+    /// What is requested of it.
+    pub request: Option<NodeRequest>,
+}
+
 /// Returns the reply to an update of a live node with this request. A stop cannot be withdrawn, because the node may
 /// have begun to stop.
 pub fn updated(
