@@ -99,9 +99,10 @@ impl Nodes {
         self.by_id.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
     }
 
-    /// Returns the registered data of a node; `None` if it has no valid lease.
-    pub(super) fn live(&self, node: NodeId, now: Timestamp) -> Option<&NodeInfo> {
-        self.by_id.get(&node).filter(|node| node.lease_until > now).map(|node| &node.info)
+    /// Returns what is requested of a node; `None` if it has no valid lease.
+    pub(super) fn request(&self, node: NodeId, now: Timestamp) -> Option<LiveNode> {
+        let node = self.by_id.get(&node).filter(|node| node.lease_until > now)?;
+        Some(LiveNode { request: node.info.request.clone() })
     }
 
     pub(super) fn update(

@@ -84,7 +84,8 @@ impl Tables {
                 Some(audit::of_failure(self.failure_marks.get(&key)))
             }
             Target::Node(id) => {
-                self.nodes.live(*id, now).map(|node| audit::of_node(node.request.as_ref()))
+                let live = self.nodes.request(*id, now)?;
+                Some(audit::of_node(live.request.as_ref()))
             }
             _ => None,
         }
