@@ -176,16 +176,16 @@ mod tests {
         findings.0.iter().map(|finding| finding.id).collect()
     }
 
-    fn open(age: Duration) -> Option<OpenTransaction> {
-        Some(OpenTransaction { age, session: "process 7".to_owned() })
+    fn open(age: Duration) -> OpenTransaction {
+        OpenTransaction { age, session: "process 7".to_owned() }
     }
 
     fn rows(live: u64, dead: u64) -> Vec<TableRows> {
         vec![TableRows { table: "ready".to_owned(), live, dead }]
     }
 
-    fn file(total: u64, free: u64, log: u64) -> Option<FileSizes> {
-        Some(FileSizes { total: total << 20, free: free << 20, log: log << 20 })
+    fn file(total: u64, free: u64, log: u64) -> FileSizes {
+        FileSizes { total: total << 20, free: free << 20, log: log << 20 }
     }
 
     #[test]
@@ -194,8 +194,11 @@ mod tests {
         assert_eq!(found(|_| {}), none);
         assert_eq!(found(|it| it.missing = vec!["ready_order".to_owned()]), ["STO-01"]);
         assert_eq!(found(|it| it.unsafe_commits = Some("fsync = off".to_owned())), ["STO-02"]);
-        assert_eq!(found(|it| it.oldest_transaction = open(LONG_TRANSACTION)), none);
-        assert_eq!(found(|it| it.oldest_transaction = open(2 * LONG_TRANSACTION)), ["PGS-01"]);
+        assert_eq!(found(|it| it.oldest_transaction = Some(open(LONG_TRANSACTION))), none);
+        assert_eq!(
+            found(|it| it.oldest_transaction = Some(open(2 * LONG_TRANSACTION))),
+            ["PGS-01"]
+        );
         assert_eq!(found(|it| it.tables = rows(0, DEAD_ROWS)), none);
         assert_eq!(found(|it| it.tables = rows(DEAD_ROWS, 2 * DEAD_ROWS)), none);
         assert_eq!(found(|it| it.tables = rows(5, 2 * DEAD_ROWS)), ["PGS-02"]);
@@ -207,8 +210,8 @@ mod tests {
         assert_eq!(found(|it| it.partitions_until = Some(Timestamp::UNIX_EPOCH)), none);
         assert_eq!(found(|it| it.partitions_until = Some(Timestamp::MIN)), ["PGS-06"]);
         assert_eq!(found(|it| it.damage = vec!["row 3 missing".to_owned()]), ["SQL-01"]);
-        assert_eq!(found(|it| it.file = file(1000, 500, 256)), none);
-        assert_eq!(found(|it| it.file = file(1000, 0, 257)), ["SQL-02"]);
-        assert_eq!(found(|it| it.file = file(1000, 501, 0)), ["SQL-03"]);
+        assert_eq!(found(|it| it.file = Some(file(1000, 500, 256))), none);
+        assert_eq!(found(|it| it.file = Some(file(1000, 0, 257))), ["SQL-02"]);
+        assert_eq!(found(|it| it.file = Some(file(1000, 501, 0))), ["SQL-03"]);
     }
 }
