@@ -36,7 +36,7 @@ async fn s_04_the_same_in_a_transaction_of_the_caller() {
         tx.commit().await.expect("commits");
         inserted
     };
-    let held = hold(&world.a, "select_business", submit).await;
+    let held = Box::pin(hold(&world.a, "select_business", submit)).await;
     let (inserted, _) = meet(world.pool(), held, settle(world.b.clone(), succeed(&first))).await;
     assert!(matches!(inserted.expect("inserted")[..], [Inserted::Created(_)]));
     assert!(world.is_taken("order").await, "the new job holds its key");
