@@ -62,10 +62,13 @@ fn envelope(spec: &mut JobSpec) -> &mut Envelope {
     }
 }
 
+/// A change of one field.
+type Change = Box<dyn Fn(&mut JobSpec)>;
+
 #[test]
 fn z_02_every_field_changes_the_signed_message() {
     let text = || "other".to_owned();
-    let changes: Vec<(&str, Box<dyn Fn(&mut JobSpec)>)> = vec![
+    let changes: Vec<(&str, Change)> = vec![
         ("name", Box::new(move |it| it.name = text())),
         ("version", Box::new(|it| it.version += 1)),
         ("payload", Box::new(|it| it.payload = b"[]".to_vec())),
