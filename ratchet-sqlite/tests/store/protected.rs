@@ -53,9 +53,9 @@ async fn z_02_a_row_that_was_changed_with_sql_is_refused() {
     for change in [
         r#"payload = CAST('{"name":"Eve"}' AS BLOB)"#,
         "payload = CAST(replace(CAST(payload AS TEXT), 'Ada', 'Eve') AS BLOB)",
-        r#"own = json_set(own, '$.tenant', 'other')"#,
+        "own = json_set(own, '$.tenant', 'other')",
         r#"own = json_set(own, '$.tags', json('["b"]'))"#,
-        r#"own = json_set(own, '$.correlation_id', 'c')"#,
+        "own = json_set(own, '$.correlation_id', 'c')",
     ] {
         let job = client.enqueue(greet()).tenant("acme").tag("a").await.expect("enqueues");
         let id = job.id();
