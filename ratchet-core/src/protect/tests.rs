@@ -62,9 +62,6 @@ fn envelope(spec: &mut JobSpec) -> &mut Envelope {
     }
 }
 
-/// A change of one field.
-type Change = Box<dyn Fn(&mut JobSpec)>;
-
 #[test]
 fn z_02_every_field_changes_the_signed_message() {
     type Edit = Box<dyn Fn(&mut JobSpec)>;

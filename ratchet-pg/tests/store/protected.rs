@@ -1,5 +1,6 @@
 //! Signed and encrypted jobs in a database.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::jobs::Greet;
@@ -30,7 +31,11 @@ async fn dump(pg: &PgHarness) -> String {
 }
 
 fn hexadecimal(text: &str) -> String {
-    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::new();
+    for byte in text.bytes() {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
