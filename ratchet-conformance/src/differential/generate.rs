@@ -136,13 +136,14 @@ impl Generator {
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
         let mut job = NewJob { due, ..NewJob::new(id, spec) }.priority(priority);
+        // The id is random already. Another number would change every sequence.
+        if id.uuid().as_u128().is_multiple_of(8) {
+            job = job.traced();
+        }
         let may_expire = self.graphs.is_some();
         let rng = &mut self.rng;
         if rng.u8(..4) == 0 {
             job = job.queue("other");
-        }
-        if rng.u8(..8) == 0 {
-            job = job.traced();
         }
         if rng.u8(..12) == 0 {
             job = job.version(2);

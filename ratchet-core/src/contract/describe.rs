@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ratchet_contract::{Argument, Contract, JobContract, Shape, Shapes};
 use serde_json::{Map, Value};
 
-use crate::job::{ArgDef, DecodeError, Encoder, PrepareError, Registration};
+use crate::job::{ArgDef, DecodeError, Encoder, Registration};
 
 /// The contract of some jobs, and what could not be found out about them.
 #[derive(Debug, Clone, Default)]
@@ -136,14 +136,15 @@ fn example(
     decode(job, job.def.version, &payload).ok().map(|()| payload)
 }
 
-/// Decodes a payload. Arguments that `validate` refuses can be read.
+/// Decodes a payload. It is not validated: arguments that `validate` refuses can be read, and a worker describes its jobs
+/// when it starts, which a function that does not return must not prevent.
 pub(super) fn decode(job: &Registration, version: u32, payload: &Value) -> Result<(), DecodeError> {
     let json = payload.to_string();
-    let prepared =
-        catch_unwind(AssertUnwindSafe(|| job.prepare_version(version, json.as_bytes()).map(drop)));
-    match prepared {
-        Ok(Err(PrepareError::Decode(error))) => Err(error),
-        Ok(Ok(()) | Err(PrepareError::Refused(_))) => Ok(()),
+    let decoded = catch_unwind(AssertUnwindSafe(|| {
+        job.decode_with(version, json.as_bytes(), |_| {}).map(drop)
+    }));
+    match decoded {
+        Ok(decoded) => decoded,
         Err(_) => Err(DecodeError::NotAnObject {
             error: serde::de::Error::custom("the code of an argument panicked"),
         }),

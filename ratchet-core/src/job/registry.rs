@@ -137,16 +137,27 @@ impl Registration {
         payload: &[u8],
         ignored: impl FnOnce(Vec<String>),
     ) -> Result<Box<dyn Prepared>, PrepareError> {
+        let prepared = self.decode_with(version, payload, ignored)?;
+        prepared.validate().map_err(PrepareError::Refused)?;
+        Ok(prepared)
+    }
+
+    /// Decodes a stored payload without validating it.
+    pub(crate) fn decode_with(
+        &self,
+        version: u32,
+        payload: &[u8],
+        ignored: impl FnOnce(Vec<String>),
+    ) -> Result<Box<dyn Prepared>, DecodeError> {
         let mut decoder = Decoder::new(payload)?;
         let prepared = (self.decode)(version, &mut decoder)?;
         let mut left = decoder.left();
         if !left.is_empty() {
             if self.def.strict {
-                return Err(DecodeError::Unknown { field: left.swap_remove(0) }.into());
+                return Err(DecodeError::Unknown { field: left.swap_remove(0) });
             }
             ignored(left);
         }
-        prepared.validate().map_err(PrepareError::Refused)?;
         Ok(prepared)
     }
 }

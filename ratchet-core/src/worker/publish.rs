@@ -73,7 +73,7 @@ fn publish_verdict(core: &Core, job: &Claimed, settlement: &Settlement, applied:
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
             let max_retries = job.spec.options.max_retries;
-            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = loggable(job, &failure.message), %next, "an attempt has failed and will be retried");
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = %loggable(job, &failure.message), %next, "an attempt has failed and will be retried");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,
@@ -114,7 +114,7 @@ fn publish_dead_letter(
 ) {
     let (events, failure) = (&core.events, &envelope.failure);
     timed_out(core, job, settlement, failure.kind);
-    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation.as_deref().map(|text| loggable(job, text)), error = loggable(job, &failure.message), "a job has failed permanently");
+    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation.as_deref().map(|text| loggable(job, text)), error = %loggable(job, &failure.message), "a job has failed permanently");
     events.publish(|| Event::Failed {
         job: job_ref(job),
         attempt,

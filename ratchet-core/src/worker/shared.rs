@@ -21,7 +21,9 @@ use super::verdict_counters::VerdictCounters;
 use crate::job::{JobContext, RunHost};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
-use ratchet_store::model::{Declarations, KnownJobs, NodeId, NodeInfo, NodeRequest, Token};
+use ratchet_store::model::{
+    CatalogEntry, Declarations, KnownJobs, NodeId, NodeInfo, NodeRequest, Token,
+};
 
 /// The state shared by the parts of a worker.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(super) struct Shared {
     pub(super) host: Arc<dyn RunHost>,
     pub(super) spawn: Arc<dyn Spawn>,
     pub(super) known: Arc<KnownJobs>,
+    /// The entries of the catalog. Built once, because the types of all jobs are traced for them.
+    catalog: Arc<Vec<CatalogEntry>>,
     /// What this program declares in its code.
     pub(super) declarations: Declarations,
     pub(super) queues: Vec<String>,
@@ -108,6 +112,7 @@ impl Shared {
     pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
         let (node, created) = (core.ids.node(), core.clock.monotonic());
         let known = Arc::new(core.known_jobs());
+        let catalog = Arc::new(super::catalog::entries(&core));
         let declarations = declarations(&core);
         let host: Arc<dyn RunHost> = Arc::new(Arc::clone(&core));
         Self {
@@ -115,6 +120,7 @@ impl Shared {
             host,
             spawn,
             known,
+            catalog,
             declarations,
             queues,
             mailbox: Mailbox::default(),
@@ -165,7 +171,7 @@ impl Shared {
         node.declarations = self.declarations.clone();
         node.queues = self.queues.iter().cloned().collect();
         node.known = Arc::clone(&self.known);
-        node.catalog = Arc::new(super::catalog::entries(&self.core));
+        node.catalog = Arc::clone(&self.catalog);
         node.request = self.request();
         node
     }

@@ -5,18 +5,20 @@ use ratchet::testing::Sandbox;
 use ratchet_store::model::TraceContext;
 use ratchet_web::Access;
 
+use crate::shop::Charge;
 use crate::site::Site;
 
-#[job(name = "links.quiet")]
-async fn quiet() {}
+fn charge() -> Charge {
+    Charge { order: 1, cents: 5, card: "4111".to_owned() }
+}
 
 #[tokio::test]
 async fn m_05_a_run_leads_to_its_trace() {
-    let sandbox = Sandbox::builder().jobs([Quiet::JOB]).build().await.expect("builds");
+    let sandbox = Sandbox::builder().jobs([Charge::JOB]).build().await.expect("builds");
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let context = TraceContext::new(parent).expect("a trace context");
-    let traced = sandbox.enqueue(Quiet {}).trace_context(context).await.expect("enqueues");
-    let plain = sandbox.enqueue(Quiet {}).await.expect("enqueues");
+    let traced = sandbox.enqueue(charge()).trace_context(context).await.expect("enqueues");
+    let plain = sandbox.enqueue(charge()).await.expect("enqueues");
     sandbox.drain().await.expect("drains");
     let dashboard = ratchet_web::router(sandbox.ratchet())
         .access(|_| Access::admin("ada"))

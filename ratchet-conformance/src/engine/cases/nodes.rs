@@ -38,6 +38,7 @@ pub async fn o_01_a_quiet_node_runs_what_it_runs_and_claims_nothing(fixture: Eng
     fixture.until(&ratchet, running.id(), JobState::Succeeded).await;
     let renewed = ratchet.nodes().list().await.expect("lists")[0].lease_until;
     eventually("it lives on", async || {
+        fixture.advance(BEAT).await;
         ratchet.nodes().list().await.expect("lists")[0].lease_until > renewed
     })
     .await;
