@@ -152,7 +152,11 @@ fn incident(mut shop: Terminal) -> String {
     shop.type_in(&["jobs", "wait", &first], 0);
     shop.type_in(&[&["failures", "redrive", &group], &reason[..]].concat(), 0);
     shop.type_in(&["work", "--drain"], 0);
-    shop.type_in(&["doctor"], 0);
+    // The PostgreSQL server of the tests does not wait for the disk, and the doctor says so.
+    let warned = shop.store.starts_with("postgres");
+    let healthy = shop.type_in(&["doctor"], i32::from(warned));
+    assert_eq!(healthy.contains("STO-02  commits do not wait"), warned, "{healthy}");
+    assert!(healthy.contains(if warned { "0 errors, 1 warning" } else { "" }), "{healthy}");
     shop.type_in(&["audit", "list", "--verb", "failures.redrive"], 0);
     let end = shop.type_in(&["audit", "verify"], 0);
     let (_, hash) = end.trim().rsplit_once(':').expect("an end");
@@ -170,6 +174,13 @@ fn unaligned(text: &str) -> String {
     let lines =
         text.lines().map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()));
     lines.map(|cells| cells.collect::<Vec<_>>().join("  ")).collect::<Vec<_>>().join("\n")
+}
+
+/// Removes the answer of the doctor, which differs between servers.
+fn without_doctor(text: &str) -> String {
+    let (before, doctor) = text.split_once("$ shop doctor\n").expect("the doctor is called");
+    let (_, after) = doctor.split_once("\n\n$").expect("another command follows");
+    format!("{before}$ {after}")
 }
 
 fn compare(transcript: &str) {
@@ -203,9 +214,11 @@ fn o_12_an_incident_is_resolved_by_commands_on_postgres() {
         let database = Database::take().await;
         let mut terminal = Terminal::new(database.url(), "incident_postgres");
         terminal.show(&database.url(), "sqlite:shop.db");
+        terminal.show("? STO-02 commits do not wait for the disk: fsync = off\n", "");
         let transcript = incident(terminal);
         let page = std::fs::read_to_string(PAGE).expect("the page of the guide");
-        let page = unaligned(&page);
-        assert!(page.contains(&unaligned(&transcript)), "{transcript}\n{page}");
+        let page = without_doctor(&unaligned(&page));
+        let transcript = without_doctor(&unaligned(&transcript));
+        assert!(page.contains(&transcript), "{transcript}\n{page}");
     });
 }
