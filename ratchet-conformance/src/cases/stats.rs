@@ -120,9 +120,8 @@ pub async fn m_02_rows_of_different_processes_are_added_up(world: &World) {
     assert_eq!(stored, sums.into_rows());
 }
 
-/// Writes random rows of several processes over two days.
-async fn fill(world: &World, seed: u64) -> Vec<StatRow> {
-    let now = minutes_ago(world, 0).await;
+/// Writes random rows of several processes over two days, until the slot `now`.
+async fn fill(world: &World, now: i64, seed: u64) -> Vec<StatRow> {
     let mut rng = Rng::with_seed(seed);
     let mut sums = Sums::new(StatsBy::QueueAndName);
     for number in 0..3 {
@@ -147,7 +146,7 @@ async fn fill(world: &World, seed: u64) -> Vec<StatRow> {
 }
 
 pub async fn m_02_every_tier_has_the_same_sums(world: &World) {
-    let written = fill(world, 3).await;
+    let written = fill(world, minutes_ago(world, 0).await, 3).await;
     let leader = leader(world).await;
     while fold(world, &leader, 1000).await > 0 {}
     for tier in StatsTier::ALL {
@@ -162,12 +161,13 @@ pub async fn m_02_every_tier_has_the_same_sums(world: &World) {
 }
 
 pub async fn m_02_slots_are_folded_in_any_order_and_any_number_of_times(world: &World) {
-    let written = fill(world, 4).await;
+    let now = minutes_ago(world, 0).await;
+    let written = fill(world, now, 4).await;
     let leader = leader(world).await;
     // One slot at a time, then all slots once more, because a row is written again.
     while fold(world, &leader, 1).await > 0 {}
     assert_eq!(fold(world, &leader, 1000).await, 0, "nothing is left to fold");
-    let repeated = fill(world, 4).await;
+    let repeated = fill(world, now, 4).await;
     assert_eq!(repeated, written);
     while fold(world, &leader, 7).await > 0 {}
     for tier in StatsTier::ALL {
@@ -210,7 +210,7 @@ pub async fn m_02_only_the_leader_folds(world: &World) {
 }
 
 pub async fn m_02_a_leader_that_dies_leaves_nothing_half_done(world: &World) {
-    let written = fill(world, 5).await;
+    let written = fill(world, minutes_ago(world, 0).await, 5).await;
     // Every node leads for one step.
     for _ in 0..400 {
         let leader = world.mortal(secs(5)).await;
