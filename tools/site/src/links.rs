@@ -82,7 +82,7 @@ fn resolved(site: &mut Site, page: &Path, part: &Part, target: &str, at: usize) 
     }
     let file = normal(&part.file.parent().unwrap_or(Path::new("")).join(path));
     if let Some(shown) = site.page_of(&file) {
-        return Some(relative(page, &shown.to_owned()) + &anchor);
+        return Some(relative(page, shown) + &anchor);
     }
     let absolute = site.repository.join(&file);
     let is_image = file.extension().is_some_and(|end| end == "png" || end == "svg");
