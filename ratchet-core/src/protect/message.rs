@@ -43,7 +43,8 @@ pub(super) fn message(owner: Owner<'_>, spec: &JobSpec, content: &[u8], sealed: 
 }
 
 /// Writes what must not change. The queue, the priority and its aging are not covered, because operators may change
-/// them. Which place of a business key the job holds is set by the store.
+/// them. The trace context is not covered, because it only relates spans. Which place of a business key the job holds is set
+/// by the store.
 fn write_spec(text: Canonical, spec: &JobSpec, content: &[u8]) -> Canonical {
     // A test changes every field of the model and expects another message.
     let JobSpec {
@@ -68,6 +69,7 @@ fn write_spec(text: Canonical, spec: &JobSpec, content: &[u8]) -> Canonical {
         expires,
         retry_until,
         successor: _,
+        trace: _,
         protection: _,
         ..
     } = spec;
