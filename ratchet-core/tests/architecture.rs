@@ -32,6 +32,29 @@ fn l_01_no_terminal_state_but_failed_is_ever_left() {
     assert!(!JobState::Running.allows(TransitionKind::Pause), "a running job cannot be paused");
 }
 
+/// Returns the names of the functions in the body that begins with a line.
+fn functions_of(path: &str, body: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    let text = std::fs::read_to_string(&path).expect("a source file");
+    let body = text.split(body).nth(1).unwrap_or_else(|| panic!("{}: `{body}`", path.display()));
+    let body = body.split("\n}").next().unwrap_or_default();
+    let signatures =
+        body.lines().filter(|line| line.starts_with("    ") && !line.starts_with("     "));
+    let names = signatures.filter_map(|line| line.split("fn ").nth(1)?.split(['(', '<']).next());
+    names.map(str::to_owned).collect()
+}
+
+/// A store that wraps another would use the default body of a method that it does not forward.
+#[test]
+fn z_02_the_protected_store_forwards_every_method() {
+    let methods = functions_of("ratchet-store/src/store.rs", "pub trait Store");
+    assert!(methods.len() > 50, "{methods:?}");
+    let path = "ratchet-core/src/protect/store.rs";
+    let forwarded = functions_of(path, "impl Store for ProtectedStore");
+    let missing: Vec<_> = methods.difference(&forwarded).collect();
+    assert!(missing.is_empty(), "{path} must forward {missing:?}");
+}
+
 /// Returns the part of ARCHITECTURE.md between two markers.
 fn documented(marker: &str) -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md");
