@@ -1,6 +1,6 @@
 //! `ratchet audit …`
 
-use ratchet_core::AuditError;
+use ratchet_core::{AuditError, AuditReport};
 use ratchet_store::model::{AuditFilter, AuditHash, AuditHead, AuditRecord};
 
 use super::Session;
@@ -49,19 +49,40 @@ fn state(view: Option<&str>, out: &crate::output::Output) -> String {
 async fn verify(session: &Session, since: Option<&str>) -> Result<(), Failure> {
     let saved = since.map(read_head).transpose()?.unwrap_or_default();
     match session.ratchet.audit().verify_since(saved).await {
-        Ok(head) => {
-            let noun = if head.number == 1 { "entry" } else { "entries" };
-            let text = format!(
-                "{} {noun} verified\nend {}:{}",
-                count(head.number),
-                head.number,
-                head.hash
-            );
-            session.out.object(&head, &text)
+        Ok(report) => {
+            let AuditHead { number, hash } = report.head;
+            let noun = if number == 1 { "entry" } else { "entries" };
+            let mut text = format!("{} {noun} verified\nend {number}:{hash}", count(number));
+            for line in signatures(&report) {
+                text.push('\n');
+                text.push_str(&line);
+            }
+            session.out.object(&report, &text)
         }
         Err(AuditError::Store(error)) => Err(error.into()),
         Err(error) => Err(Failure::refused(error.to_string())),
     }
+}
+
+/// Returns what a verification found out about signatures. Empty if no entry is signed.
+fn signatures(report: &AuditReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if report.signed > 0 {
+        lines.push(format!("{} signed", count(report.signed)));
+    }
+    if report.unchecked > 0 {
+        let unchecked = count(report.unchecked);
+        lines.push(format!(
+            "{unchecked} signatures were not checked: the key is not in the keyring"
+        ));
+    }
+    if let Some(first) = report.first_unsigned {
+        let unsigned = count(report.unsigned);
+        lines.push(format!(
+            "{unsigned} without a signature after a signed one, the first is entry {first}"
+        ));
+    }
+    lines
 }
 
 /// Reads the end of a trail as `verify` prints it.

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use ratchet_keyring::KeyError;
 use ratchet_store::StoreError;
 use ratchet_store::model::{AuditFilter, AuditHead, AuditRecord};
 use ratchet_store::rules::audit::{Broken, Verifier};
+
+use serde::Serialize;
 
 use crate::client::Ratchet;
 use crate::runtime::Core;
@@ -16,6 +19,24 @@ const PAGE: u32 = 1000;
 #[derive(Debug, Clone)]
 pub struct Audit {
     core: Arc<Core>,
+}
+
+/// The result of a verification of the audit trail.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditReport {
+    /// The end of the trail.
+    #[serde(flatten)]
+    pub head: AuditHead,
+    /// The number of entries with a valid signature.
+    pub signed: u64,
+    /// The number of entries whose signature could not be checked, because this runtime does not have the key.
+    pub unchecked: u64,
+    /// The number of entries without a signature that follow a signed one. Either a program without the key has made
+    /// these changes, or the signatures were removed.
+    pub unsigned: u64,
+    /// The first of them.
+    pub first_unsigned: Option<u64>,
 }
 
 /// The error returned when the audit trail could not be verified.
@@ -51,24 +72,28 @@ impl Audit {
 
     /// Checks that no entry was changed, removed or added since it was written. Returns the end of the trail.
     ///
-    /// A user who can write to the database can replace the whole trail. Save the returned end elsewhere, and compare
-    /// it with [`Self::verify_since`], to notice that too.
+    /// Entries are signed if the runtime that made the change had a keyring with a key to sign. A runtime with a keyring
+    /// checks the signatures. Without them, a user who can write to the database can replace the whole trail. In any
+    /// case, entries that are cut off at the end are noticed only by comparison: save the returned end elsewhere, and
+    /// pass it to [`Self::verify_since`].
     ///
     /// # Errors
     ///
     /// Returns [`AuditError::Broken`] with the first entry that is wrong.
-    pub async fn verify(&self) -> Result<AuditHead, AuditError> {
+    pub async fn verify(&self) -> Result<AuditReport, AuditError> {
         self.verify_since(AuditHead::default()).await
     }
 
     /// Like [`Self::verify`], and checks that the trail still contains an end that was saved earlier.
-    pub async fn verify_since(&self, saved: AuditHead) -> Result<AuditHead, AuditError> {
+    pub async fn verify_since(&self, saved: AuditHead) -> Result<AuditReport, AuditError> {
         let (mut verifier, mut last) = (Verifier::default(), 0);
+        let mut report = AuditReport::default();
         let head = loop {
             let filter = AuditFilter::default();
             let page = self.core.store.audit(&filter, Some(last), true, PAGE).await?;
             for entry in &page {
                 verifier.next(entry)?;
+                self.count_signature(entry, &mut report)?;
                 if entry.number == saved.number && entry.hash != saved.hash {
                     return Err(Broken::Changed { number: entry.number }.into());
                 }
@@ -87,6 +112,33 @@ impl Audit {
             return Err(Broken::Missing { from: last + 1, to: saved.number }.into());
         }
         verifier.end(head)?;
-        Ok(head)
+        Ok(AuditReport { head, ..report })
+    }
+
+    fn count_signature(
+        &self,
+        entry: &AuditRecord,
+        report: &mut AuditReport,
+    ) -> Result<(), AuditError> {
+        let number = entry.number;
+        let Some(signature) = &entry.signature else {
+            if report.signed + report.unchecked > 0 {
+                report.unsigned += 1;
+                report.first_unsigned.get_or_insert(number);
+            }
+            return Ok(());
+        };
+        let Some(protector) = &self.core.protector else {
+            report.unchecked += 1;
+            return Ok(());
+        };
+        match protector.check_audit(entry.hash, signature) {
+            Ok(()) => report.signed += 1,
+            Err(KeyError::Unknown(_) | KeyError::Wrapped(_) | KeyError::Retired(_)) => {
+                report.unchecked += 1;
+            }
+            Err(error) => return Err(Broken::Forged { number, why: error.to_string() }.into()),
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ mod failures;
 mod overview;
 mod verb;
 
-pub use audit::{Audit, AuditError};
+pub use audit::{Audit, AuditError, AuditReport};
 pub use doctor::{CHECKS, Check, Finding, Severity};
 pub use failures::{FailureError, FailureGroup, FailureGroups, Failures};
 pub use overview::{Overview, QueueOverview};

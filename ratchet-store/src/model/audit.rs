@@ -1,6 +1,7 @@
 //! The audit trail: who changed what, when, from where and why.
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,46 @@ pub struct AuditNote {
     pub actor: Actor,
     /// The name of the operation, such as `jobs.retry`.
     pub verb: String,
+    /// Signs the entry, if the engine has a key.
+    pub signer: Option<AuditSigner>,
 }
+
+impl AuditNote {
+    /// Creates a note whose entry is not signed.
+    pub fn new(actor: Actor, verb: impl Into<String>) -> Self {
+        Self { actor, verb: verb.into(), signer: None }
+    }
+}
+
+/// Signs the hash of an entry. The engine has the key; a store only calls it.
+#[derive(Clone)]
+pub struct AuditSigner(Arc<dyn Fn(AuditHash) -> Option<String> + Send + Sync>);
+
+impl AuditSigner {
+    /// Creates a signer. It returns `None` if it has no key.
+    pub fn new(sign: impl Fn(AuditHash) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sign))
+    }
+
+    /// Returns the signature of a hash.
+    pub fn sign(&self, hash: AuditHash) -> Option<String> {
+        (self.0)(hash)
+    }
+}
+
+impl fmt::Debug for AuditSigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditSigner").finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for AuditSigner {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for AuditSigner {}
 
 /// The SHA-256 of an entry of the audit trail and all entries before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,6 +166,9 @@ pub struct AuditRecord {
     pub after: Option<String>,
     /// The hash of this entry and all entries before it.
     pub hash: AuditHash,
+    /// The signature of the hash, if the engine that made the change had a key to sign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 impl AuditRecord {
@@ -140,8 +183,9 @@ impl AuditRecord {
         before: Option<String>,
         after: Option<String>,
         hash: AuditHash,
+        signature: Option<String>,
     ) -> Self {
-        Self { number, at, actor, verb, target, before, after, hash }
+        Self { number, at, actor, verb, target, before, after, hash, signature }
     }
 }
 

@@ -34,8 +34,10 @@ pub fn entry(
         before,
         after,
         AuditHash::START,
+        None,
     );
     entry.hash = hash(head.hash, &entry);
+    entry.signature = note.signer.as_ref().and_then(|signer| signer.sign(entry.hash));
     entry
 }
 
@@ -223,6 +225,14 @@ pub enum Broken {
         /// The number of the entry.
         number: u64,
     },
+    /// The signature of an entry is not one of the engine.
+    #[error("entry {number} of the audit trail has a wrong signature: {why}")]
+    Forged {
+        /// The number of the entry.
+        number: u64,
+        /// What is wrong.
+        why: String,
+    },
     /// The stored end of the trail is not the hash of its last entry.
     #[error("the end of the audit trail was changed: it is not entry {number}")]
     EndChanged {
@@ -279,7 +289,7 @@ mod tests {
         let (mut entries, mut head) = (Vec::new(), AuditHead::default());
         for number in 0..length {
             let actor = Actor::new("ada").reason(format!("reason {number}"));
-            let note = AuditNote { actor, verb: "queues.pause".to_owned() };
+            let note = AuditNote::new(actor, "queues.pause");
             let target = Target::Queue("mail".to_owned());
             let entry = entry(head, Timestamp::UNIX_EPOCH, &note, &target, None, None);
             head = AuditHead { number: entry.number, hash: entry.hash };

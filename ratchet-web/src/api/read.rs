@@ -234,7 +234,7 @@ pub(crate) async fn audit(request: Request) -> Answer {
 pub(crate) async fn verify_audit(request: Request) -> Answer {
     request.sees_everything("the audit trail")?;
     match request.ratchet().audit().verify().await {
-        Ok(head) => of(&head),
+        Ok(report) => of(&report),
         Err(AuditError::Store(error)) => Err(error.into()),
         Err(error) => Err(Problem::new("conflict", error.to_string())),
     }

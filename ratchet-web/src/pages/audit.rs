@@ -138,9 +138,16 @@ pub(crate) async fn verify(request: Request) -> Answer {
     };
     let content = html! {
         @match &result {
-            Ok(head) => (card("verified", "The trail is complete", "", definition([
-                ("entries", Some(html! { (count(head.number)) })),
-                ("end", Some(html! { code { (head.number) ":" (head.hash) } })),
+            Ok(report) => (card("verified", "The trail is complete", "", definition([
+                ("entries", Some(html! { (count(report.head.number)) })),
+                ("end", Some(html! { code { (report.head.number) ":" (report.head.hash) } })),
+                ("signed", (report.signed > 0).then(|| html! { (count(report.signed)) })),
+                ("not checked", (report.unchecked > 0).then(|| html! {
+                    (count(report.unchecked)) " signatures: this program does not have the key"
+                })),
+                ("not signed", report.first_unsigned.map(|first| html! {
+                    (count(report.unsigned)) " after a signed entry, the first is " (first)
+                })),
                 ("note", Some(html! {
                     "Keep the end outside of the database. " code { "audit verify --since" }
                     " compares it later, and then also finds a trail that was replaced as a whole."

@@ -1,0 +1,2 @@
+-- The signature of the hash of an entry, if the engine that made the change had a key to sign.
+ALTER TABLE ratchet.audit ADD COLUMN signature text;
