@@ -428,6 +428,24 @@ macro_rules! __cases {
                 o_04_operations_are_listed_newest_first_and_kept_for_a_time
                 o_04_a_record_reads_back_as_it_was_written
             }
+            order {
+                q_07_jobs_of_a_key_run_in_the_order_of_their_submits
+                q_07_neither_priority_nor_delay_changes_the_order
+                q_07_delay_counts_from_the_submit
+                q_07_retried_job_keeps_its_turn
+                q_07_rescued_and_released_jobs_keep_their_turn
+                q_07_failure_holds_the_rest_until_it_has_been_retried
+                q_07_failed_job_that_is_retried_and_canceled_holds_no_longer
+                q_07_failure_can_be_skipped
+                q_07_canceled_job_passes_the_turn_when_it_comes
+                q_07_canceled_run_passes_the_turn_when_its_handler_has_ended
+                q_07_paused_job_holds_the_rest
+                q_07_other_keys_and_other_jobs_do_not_wait
+                q_07_ended_jobs_hold_up_no_later_submit
+                q_07_purge_keeps_what_the_order_needs
+                q_07_children_of_a_run_join_the_order
+                q_07_waiting_job_is_explained
+            }
             orphans {
                 p_01_running_long_does_not_orphan
                 p_01_lapsed_lease_orphans

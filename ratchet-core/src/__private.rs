@@ -31,7 +31,9 @@ pub use crate::job::{
     inject, injected, injection, input, input_all, json_reader, json_writer, key_part, run,
     run_blocking, same_output, too_old, upgraded, validated,
 };
-pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
+pub use ratchet_store::model::{
+    AfterFailure, Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority,
+};
 
 pub mod options;
 

@@ -62,8 +62,8 @@ pub use job::{
 };
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    Audit, AuditError, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups,
-    Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
+    Audit, AuditError, AuditReport, CHECKS, Capability, Check, FailureError, FailureGroup,
+    FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use protect::{Encrypt, Sign};
 pub use ratchet_keyring::{
@@ -74,12 +74,12 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Actor, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary, DeclaredLimits,
-    DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter, GroupFilter, GroupId,
-    Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Judgment, Missed,
-    NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord, OperationState,
-    Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier,
-    TraceContext,
+    Actor, AfterFailure, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary,
+    DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter,
+    GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState,
+    Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord,
+    OperationState, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts,
+    StatsBy, StatsTier, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

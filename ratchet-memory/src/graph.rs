@@ -24,6 +24,8 @@ pub(super) struct Graph {
     members: BTreeMap<GroupId, BTreeSet<JobId>>,
     /// The groups of each group.
     inner: BTreeMap<GroupId, BTreeSet<GroupId>>,
+    /// The last job of each sequence, by its key.
+    pub(super) sequences: BTreeMap<String, JobId>,
 }
 
 impl Graph {
@@ -66,6 +68,11 @@ impl Graph {
             if members.is_empty() {
                 self.members.remove(&group);
             }
+        }
+        if let Some(key) = graph::sequence(&job.spec)
+            && self.sequences.get(key) == Some(&job.id)
+        {
+            self.sequences.remove(key);
         }
         self.forget_edges(Vertex::Job(job.id));
     }
@@ -253,11 +260,15 @@ impl Tables {
         members.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
     }
 
-    /// Returns `true` if the job belongs to a group that has not ended.
+    /// Returns `true` if the job belongs to a group that has not ended, or holds up the jobs after it in a sequence.
     pub(super) fn is_needed(&self, id: JobId) -> bool {
-        let Some(step) = self.jobs.get(&id).and_then(|row| row.job.spec.step.as_ref()) else {
-            return false;
-        };
+        let Some(row) = self.jobs.get(&id) else { return false };
+        let Some(step) = &row.job.spec.step else { return false };
+        if step.order.is_some() {
+            let edges = self.graph.edges_from(Vertex::Job(id));
+            let awaits_turn = row.job.wait.is_some_and(|wait| wait.fired == 0);
+            return awaits_turn || edges.iter().any(|edge| edge.resolution.is_none());
+        }
         let group = step.group.and_then(|group| self.graph.groups.get(&group));
         group.is_some_and(|group| !group.state.is_ended())
     }

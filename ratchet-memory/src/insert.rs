@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::keys::{Scoped, business_key, idempotency_key, second};
 use super::row::Row;
 use super::tables::Tables;
-use ratchet_store::model::{InsertError, Inserted, JobRecord, NewJob, OnConflict};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobRecord, NewJob, OnConflict};
+use ratchet_store::rules::graph;
 use ratchet_store::rules::insert::{Answers, Existing, KeyHolder, KeyUse, Keys, Plan};
 
 impl Tables {
@@ -54,11 +55,18 @@ impl Tables {
             exists: self.jobs.contains_key(&job.id),
             holder: keys.business.as_ref().and_then(holder),
             second: keys.second.as_ref().and_then(holder),
+            held_up_by: self.held_up_by(job),
         }
     }
 
+    /// Returns the job of its sequence that a new job must wait for.
+    fn held_up_by(&self, job: &NewJob) -> Option<JobId> {
+        let last = self.graph.sequences.get(graph::sequence(&job.spec)?)?;
+        graph::held_up_by(&job.spec, &self.jobs.get(last)?.job.member())
+    }
+
     pub(super) fn carry_out(&mut self, jobs: Vec<NewJob>, mut plan: Plan<Scoped>, now: Timestamp) {
-        let marked = match plan.with_successors(&jobs) {
+        let marked = match plan.marked(&jobs) {
             Cow::Owned(marked) => Some(marked),
             Cow::Borrowed(_) => None,
         };
@@ -67,14 +75,19 @@ impl Tables {
         }
         self.keys.record(plan.idempotency, now);
         self.keys.business.extend(plan.business);
+        self.graph.sequences.extend(plan.sequences);
         for (id, due) in plan.delayed {
             self.advance(id, now, |job| job.due = due);
         }
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {
-        let NewJob { id, spec, due, on_conflict: _, repeat_check: _, key_lifetime: _ } = job;
-        let record = JobRecord::pending(id, spec, due.at(now), now);
+        let edge = graph::turn_edge(&job);
+        self.graph.edges.extend(edge.map(|edge| ((edge.parent, edge.ordinal), edge)));
+        let wait = job.wait();
+        let NewJob { id, spec, due, .. } = job;
+        let mut record = JobRecord::pending(id, spec, due.at(now), now);
+        record.wait = wait;
         self.index.add(&record, now);
         self.jobs.insert(id, Row::new(record));
         self.wake_if_ready(id, now);

@@ -5,6 +5,7 @@ mod holders;
 mod keys;
 mod plan;
 mod rows;
+mod sequences;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use self::keys::Reserved;
 use self::plan::Plan;
 pub(crate) use self::plan::{Scoped, business_key};
 pub(crate) use self::rows::{Fresh, Ids, Stored};
+pub(crate) use self::sequences::graph_of;
 use crate::error::{is_notify_full, is_unique_violation};
 use crate::fault::{Fault, transact};
 use crate::group_commit::Group;
@@ -202,8 +204,11 @@ impl Inner {
     ) -> Result<Fresh, Fault> {
         self.assign(db, &mut plan, reserved).await?;
         self.delay_holders(db, &plan).await?;
-        let jobs = plan.with_successors(jobs);
-        self.store(db, plan.stored(jobs.iter()).into_iter(), stored).await
+        let jobs = plan.marked(jobs);
+        let jobs = plan.stored(jobs.iter());
+        let fresh = self.store(db, jobs.iter().copied(), stored).await?;
+        self.extend_sequences(db, &jobs, &plan).await?;
+        Ok(fresh)
     }
 }
 
@@ -212,4 +217,5 @@ fn is_keyless(job: &NewJob) -> bool {
     job.spec.idempotency_key.is_none()
         && job.spec.business_key.is_none()
         && job.spec.expires.is_none()
+        && graph_of(job).is_none()
 }

@@ -223,7 +223,8 @@ impl Inner {
         }
         let head = head(row.as_ref())?;
         let now = instant(self.now(&mut *db).await?);
-        let note = AuditNote { actor: cleaned(&note.actor), verb: clean(&note.verb) };
+        let signer = note.signer.clone();
+        let note = AuditNote { actor: cleaned(&note.actor), verb: clean(&note.verb), signer };
         let entry = audit::entry(head, now, &note, target, before, after);
         let actor = &entry.actor;
         let hash = entry.hash.0.as_slice();
@@ -238,7 +239,8 @@ impl Inner {
             .bind(&entry.target)
             .bind(&entry.before)
             .bind(&entry.after)
-            .bind(hash);
+            .bind(hash)
+            .bind(&entry.signature);
         added.execute(&mut *db).await?;
         let moved = db::query(self.sql.update_audit_head()).bind(to_i64(entry.number)).bind(hash);
         exactly(1, &moved.execute(db).await?)?;
@@ -316,6 +318,7 @@ fn entry(row: &PgRow) -> Result<AuditRecord, sqlx::Error> {
         row.try_get("before")?,
         row.try_get("after")?,
         hash(row, 10)?,
+        row.try_get("signature")?,
     ))
 }
 

@@ -242,6 +242,8 @@ statements! {
     list_members: "graph/list_members.sql",
     lock_graphs: "graph/lock_graphs.sql",
     lock_group: "graph/lock_group.sql",
+    lock_sequences: "sequence/lock_sequences.sql",
+    update_sequences: "sequence/update_sequences.sql",
     purge_graphs: "graph/purge_graphs.sql",
     purge_groups: "graph/purge_groups.sql",
     release_steps: "graph/release_steps.sql",

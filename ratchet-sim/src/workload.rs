@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratchet_core::{
-    Bulk, BulkVerb, Canary, Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle, Priority,
-    Ratchet, Redrive, StepOptions, SubmitError,
+    AfterFailure, Bulk, BulkVerb, Canary, Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle,
+    Priority, Ratchet, Redrive, StepOptions, SubmitError,
 };
 use ratchet_store::Store as _;
 use ratchet_store::model::{Due, JobId};
@@ -311,6 +311,7 @@ impl Dress {
             None => job,
         };
         match self.dice {
+            0 if self.delay.is_multiple_of(3) => job.ordered_by("serial", AfterFailure::Skip),
             0..=2 => job.concurrency_key("one", 1),
             3..=4 => job.concurrency_key("two", 2),
             5 => job.delay(Duration::from_millis(self.delay)),

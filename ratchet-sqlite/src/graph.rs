@@ -260,7 +260,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn save_edge(&mut self, edge: &Edge) -> Result<(), sqlx::Error> {
+    pub(crate) async fn save_edge(&mut self, edge: &Edge) -> Result<(), sqlx::Error> {
         sqlx::query(sql::graph::INSERT_EDGE)
             .bind(point_bytes(edge.parent))
             .bind(i64::from(edge.ordinal))

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob, OnConflict};
+use ratchet_store::rules::graph::sequence;
 use ratchet_store::rules::insert::{
     Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys, Plan,
 };
@@ -22,9 +23,11 @@ pub(crate) type Key = Vec<u8>;
 /// The plan of a batch, and the answers for its jobs.
 type Planned = (Plan<Key>, Vec<Inserted>);
 
-/// Returns whether a job has neither a business key nor an idempotency key.
+/// Returns whether a job has neither a business key nor an idempotency key, and does not run in order.
 pub(crate) fn is_plain(job: &NewJob) -> bool {
-    job.spec.business_key.is_none() && job.spec.idempotency_key.is_none()
+    job.spec.business_key.is_none()
+        && job.spec.idempotency_key.is_none()
+        && sequence(&job.spec).is_none()
 }
 
 impl Session<'_> {
@@ -85,8 +88,10 @@ impl Session<'_> {
         if !(plan.idempotency.is_empty() && plan.business.is_empty()) {
             crash_point(CrashPoint::InsertKeys);
         }
-        let jobs = plan.with_successors(jobs);
-        self.insert_rows(&plan.stored(jobs.iter())).await?;
+        let jobs = plan.marked(jobs);
+        let jobs = plan.stored(jobs.iter());
+        self.insert_rows(&jobs).await?;
+        self.extend_sequences(&jobs, &plan.sequences).await?;
         for (id, due) in plan.delayed {
             if let Some(mut row) = self.load(id).await? {
                 self.advance(&mut row, |job| job.due = due).await?;
@@ -141,6 +146,7 @@ impl Session<'_> {
         if let Some(key) = keys.second.as_ref().filter(free) {
             there.second = self.key_holder(key, true).await?;
         }
+        there.held_up_by = self.held_up_by(job, plan).await?;
         Ok(there)
     }
 
@@ -185,7 +191,7 @@ impl Session<'_> {
         let template = self.template_for(spec).await?;
         let due = job.due.at(self.now);
         let step = spec.step.as_deref();
-        let wait = step.and_then(|step| step.wait);
+        let wait = job.wait();
         let ready = wait.is_none() && due <= self.now;
         let slot = spec.concurrency.as_ref();
         let waiting = optional_json(wait.as_ref())?;

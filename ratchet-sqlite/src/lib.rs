@@ -52,6 +52,7 @@ mod query;
 mod readers;
 mod row;
 mod schedule;
+mod sequence;
 mod session;
 mod settle;
 mod sql;

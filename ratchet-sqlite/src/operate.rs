@@ -133,6 +133,7 @@ impl Session<'_> {
             .bind(&entry.before)
             .bind(&entry.after)
             .bind(entry.hash.0.as_slice())
+            .bind(&entry.signature)
             .execute(&mut *self.conn)
             .await?;
         sqlx::query(sql::audit::SAVE_HEAD)
@@ -198,6 +199,7 @@ fn entry(row: &SqliteRow) -> Result<AuditRecord, sqlx::Error> {
         row.try_get("before")?,
         row.try_get("after")?,
         hash(row, 10)?,
+        row.try_get("signature")?,
     ))
 }
 

@@ -49,6 +49,7 @@ impl Session<'_> {
             sql::purge::DELETE_ATTEMPTS,
             sql::purge::DELETE_LOG_LINES,
             sql::graph::DELETE_EDGES,
+            sql::graph::FORGET_SEQUENCES,
             sql::items::DELETE_REJECTS,
             sql::unreadable::FORGET,
             sql::purge::DELETE_JOBS,

@@ -77,7 +77,9 @@ pub(crate) mod graph {
     pub(crate) const DELETE_EDGES: &str = include_str!("../sql/graph/delete_edges.sql");
     pub(crate) const DELETE_GROUP: &str = include_str!("../sql/graph/delete_group.sql");
     pub(crate) const DELETE_GROUP_EDGES: &str = include_str!("../sql/graph/delete_group_edges.sql");
+    pub(crate) const FORGET_SEQUENCES: &str = include_str!("../sql/graph/forget_sequences.sql");
     pub(crate) const GET_GROUP: &str = include_str!("../sql/graph/get_group.sql");
+    pub(crate) const GET_LAST: &str = include_str!("../sql/graph/get_last.sql");
     pub(crate) const INSERT_EDGE: &str = include_str!("../sql/graph/insert_edge.sql");
     pub(crate) const INSERT_GROUP: &str = include_str!("../sql/graph/insert_group.sql");
     pub(crate) const LIST_EDGES: &str = include_str!("../sql/graph/list_edges.sql");
@@ -85,6 +87,7 @@ pub(crate) mod graph {
     pub(crate) const LIST_INNER_GROUPS: &str = include_str!("../sql/graph/list_inner_groups.sql");
     pub(crate) const LIST_MEMBERS: &str = include_str!("../sql/graph/list_members.sql");
     pub(crate) const LIST_OLD_GROUPS: &str = include_str!("../sql/graph/list_old_groups.sql");
+    pub(crate) const SAVE_LAST: &str = include_str!("../sql/graph/save_last.sql");
     pub(crate) const SAVE_WAIT: &str = include_str!("../sql/graph/save_wait.sql");
 }
 

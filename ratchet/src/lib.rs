@@ -32,7 +32,8 @@ pub use ratchet_macros::job;
 pub use ratchet_macros::jobs;
 
 pub use ratchet_core::{
-    Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,
+    AfterFailure, Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State,
+    async_trait,
 };
 
 // Enqueueing, waiting, running.

@@ -14,7 +14,7 @@ use crate::fixture::{JobExt, secs};
 
 fn note(verb: &str) -> AuditNote {
     let actor = Actor::new("ada").via("test").address("10.0.0.7").reason("because");
-    AuditNote { actor, verb: verb.to_owned() }
+    AuditNote::new(actor, verb)
 }
 
 fn command(command: Command) -> Change {

@@ -9,7 +9,7 @@ use crate::fixture::{hours, secs};
 
 async fn mark(world: &World, fingerprint: &str, judgment: Option<Judgment>) -> bool {
     let actor = Actor::new("ada").reason("a new certificate");
-    let note = AuditNote { actor: actor.clone(), verb: "failures.mark".to_owned() };
+    let note = AuditNote::new(actor.clone(), "failures.mark");
     let change = Change::Failure(MarkFailure {
         job_name: "mail".to_owned(),
         fingerprint: fingerprint.to_owned(),

@@ -29,6 +29,7 @@ pub mod invariants;
 pub mod nodes;
 pub mod notes;
 pub mod operations;
+pub mod order;
 pub mod orphans;
 pub mod outcomes;
 pub mod pause;

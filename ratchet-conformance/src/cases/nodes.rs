@@ -30,7 +30,7 @@ pub async fn p_01_heartbeat_renews_the_lease(world: &World) {
 
 async fn request_of(world: &World, node: NodeId, update: NodeUpdate) -> NodeReply {
     let actor = Actor::new("ada").reason("a new kernel");
-    let note = AuditNote { actor: actor.clone(), verb: "nodes.update".to_owned() };
+    let note = AuditNote::new(actor.clone(), "nodes.update");
     let change = Change::Node { node, update, actor: Some(actor) };
     match world.store.operate(change, Some(note)).await.expect("operates").reply {
         ChangeReply::Node(reply) => reply,

@@ -14,7 +14,7 @@ use crate::World;
 use crate::fixture::{JobExt, RunExt, days, hours, secs};
 
 fn note(verb: &str) -> AuditNote {
-    AuditNote { actor: Actor::new("ada").via("test"), verb: verb.to_owned() }
+    AuditNote::new(Actor::new("ada").via("test"), verb)
 }
 
 async fn prepared(world: &World, number: u128, verb: BulkVerb, filter: Filter) -> OperationRecord {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce, Declarations, Due, Filter,
-    GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    AfterFailure, BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce, Declarations,
+    Due, Filter, GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -123,7 +123,20 @@ impl Generator {
     }
 
     pub(super) fn batch(&mut self) -> Vec<NewJob> {
-        (0..self.rng.usize(1..4)).map(|_| self.job()).collect()
+        (0..self.rng.usize(1..4)).map(|_| self.job_in_order()).collect()
+    }
+
+    /// Generates a job. Where graphs are tested, some jobs run in order.
+    fn job_in_order(&mut self) -> NewJob {
+        let job = self.job();
+        // The id is random already.
+        let number = job.id.uuid().as_u128();
+        if self.graphs.is_none() || !number.is_multiple_of(3) {
+            return job;
+        }
+        let after_failure = [AfterFailure::Hold, AfterFailure::Skip, AfterFailure::Skip];
+        let key = if number.is_multiple_of(5) { "s" } else { "t" };
+        job.in_order(key, after_failure[usize::from(number.to_le_bytes()[1]) % 3])
     }
 
     pub(super) fn job(&mut self) -> NewJob {

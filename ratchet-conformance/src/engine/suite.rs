@@ -54,6 +54,10 @@ macro_rules! engine_suite {
 macro_rules! __engine_cases {
     ($($consumer:tt)+) => {
         $($consumer)+! {
+            audit_signatures {
+                z_06_entries_are_signed_if_there_is_a_key
+                z_06_a_copied_signature_is_found
+            }
             breaker {
                 b_02_an_outage_from_end_to_end
                 b_02_a_failed_probe_uses_no_attempt
@@ -199,6 +203,8 @@ macro_rules! __engine_cases {
                 c_03_jobs_do_not_wait_for_a_look_around
                 q_01_a_queue_has_a_limit_of_its_own
                 q_02_a_concurrency_key_limits_runs
+                q_07_jobs_in_order_run_one_after_the_other
+                q_07_jobs_in_order_are_no_steps
                 q_01_cluster_limits_are_declared_by_the_worker
                 q_01_a_rate_is_waited_for
                 q_01_a_queue_can_be_paused_and_resumed

@@ -111,6 +111,16 @@ pub mod job {
     /// `single_instance`
     pub const single_instance: () = ();
 
+    /// Jobs of this key run one at a time, in the order of their submits.
+    ///
+    /// `ordered_by = "account-{account_id}"`
+    pub const ordered_by: () = ();
+
+    /// What the next job of `ordered_by` does when one has failed: `hold` until it is retried or canceled, or `skip` it; `hold` unless given.
+    ///
+    /// `after_failure = skip`
+    pub const after_failure: () = ();
+
     /// Tags of every job of this kind.
     ///
     /// `tags("mail", "eu")`

@@ -93,7 +93,7 @@ impl Core {
         change: Change,
     ) -> Result<ChangeReply, ChangeError> {
         let acting = manner.acting.as_ref();
-        let note = acting.map(|it| AuditNote { actor: it.actor.clone(), verb: verb.to_owned() });
+        let note = acting.map(|it| AuditNote::new(it.actor.clone(), verb));
         crash_point(CrashPoint::CommandBefore);
         let changed = self.store.operate(change, note).await;
         if let Err(

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::enqueue::Target;
 use super::submit::Defaults;
-use super::{AnyJob, Enqueue, Ratchet, SubmitError};
+use super::{AnyJob, Enqueue, Ratchet, SubmitError, order};
 use crate::job::{Job as _, JobDef};
 use crate::runtime::Core;
 
@@ -100,6 +100,7 @@ impl Ratchet {
             let concurrency = contract.key("concurrency", &arguments);
             let limit = entry.concurrency_limit.unwrap_or(1);
             spec.concurrency = concurrency.map(|key| ConcurrencyKey { key, limit });
+            order::apply(&mut spec, entry.order);
             defaulted = contract.defaulted(&arguments);
         } else {
             // Recorded by a version that did not record shapes.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{ScheduleError, SubmitError};
+use super::{ScheduleError, SubmitError, order};
 use crate::job::{JobDef, Registration};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
@@ -261,6 +261,7 @@ pub(crate) fn definition(core: &Core, job: &Registration) -> Option<ScheduleReco
         spec.idempotency_key = None;
         let limit = def.concurrency_limit.unwrap_or(1);
         spec.concurrency = keys.concurrency.map(|key| ConcurrencyKey { key, limit });
+        order::apply(&mut spec, def.order);
     }
     spec.boost = core.config.boost(&spec.queue);
     core.mark_confidential(&mut spec);

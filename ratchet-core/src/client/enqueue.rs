@@ -8,14 +8,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::acting::{Manner, store_error, unexpected};
-use super::coalesce;
 use super::submit::{self, Defaults};
 use super::{JobHandle, SubmitError};
+use super::{coalesce, order};
 use crate::events::JobRef;
 use crate::job::{Job, JobContext, JobDef, TraceMode, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Backoff, Priority, TraceContext};
+use ratchet_store::model::{AfterFailure, Backoff, Priority, TraceContext};
 use ratchet_store::model::{
     Change, ChangeError, ChangeReply, ConcurrencyKey, Deadline, Debounce, Due, InsertError,
     Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
@@ -299,6 +299,14 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.spec(|spec| {
             spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) });
         })
+    }
+
+    /// Runs the jobs with this key one at a time, in the order of their submits. Retries and delays do not change the
+    /// order. `after_failure` determines what the next job does when one has failed permanently.
+    ///
+    /// Jobs in order cannot be steps of chains, batches and workflows.
+    pub fn ordered_by(self, key: impl Into<String>, after_failure: AfterFailure) -> Self {
+        self.concurrency_key(key, 1).spec(|spec| order::apply(spec, Some(after_failure)))
     }
 
     /// Adds a tag.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
+use super::order;
 use crate::events::JobRef;
 use crate::failure::catch_panic;
 use crate::job::{ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, Registration};
@@ -314,6 +315,7 @@ fn encoded(
         key,
         limit: def.concurrency_limit.unwrap_or(1),
     });
+    order::apply(&mut spec, def.order);
     Ok(spec)
 }
 
@@ -389,7 +391,9 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     if nesting::is_deeper(&spec.payload, limits::DEPTH + 1) {
         return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
     }
-    let problem = if spec.options.timeout.is_zero() {
+    let problem = if let Some(problem) = order::problem(spec) {
+        Some(problem)
+    } else if spec.options.timeout.is_zero() {
         Some("`timeout` must be longer than zero")
     } else if spec.expires.is_some_and(Deadline::is_zero) {
         Some("`expires_in` must be longer than zero, or the job would never run")

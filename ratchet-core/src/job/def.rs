@@ -8,7 +8,7 @@ use super::{
     AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
     KeyConflict, KeyTemplates, RetryHook, TraceMode, checked,
 };
-use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
+use ratchet_store::model::{AfterFailure, Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
 ///
@@ -52,6 +52,8 @@ pub struct JobDef {
     pub tags: &'static [&'static str],
     /// How many jobs with the same concurrency key can run at once in the cluster.
     pub concurrency_limit: Option<u32>,
+    /// Whether the jobs with the same concurrency key run in the order of their submits, and what happens after a failure.
+    pub order: Option<AfterFailure>,
     /// How a panic is handled.
     pub panic: PanicPolicy,
     /// Whether the function is synchronous and may block its thread.
@@ -142,6 +144,7 @@ impl JobDef {
             keys: KeyTemplates::NONE,
             tags: &[],
             concurrency_limit: None,
+            order: None,
             panic: PanicPolicy::Retry,
             blocking: false,
             strict: false,
@@ -330,6 +333,13 @@ impl JobDef {
     /// Panics if the limit is zero.
     pub const fn concurrency_limit(mut self, limit: u32) -> Self {
         self.concurrency_limit = Some(checked::concurrency_limit(limit));
+        self
+    }
+
+    /// Runs the jobs with the same concurrency key one at a time, in the order of their submits.
+    pub const fn ordered(mut self, after_failure: AfterFailure) -> Self {
+        self.concurrency_limit = Some(1);
+        self.order = Some(after_failure);
         self
     }
 

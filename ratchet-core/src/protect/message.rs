@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ratchet_keyring::Canonical;
 use ratchet_store::model::{
-    Envelope, FailureRecord, FinishedOutcome, FinishedParent, JobId, JobSpec, RunOptions, Step,
-    WaitMode,
+    AfterFailure, Envelope, FailureRecord, FinishedOutcome, FinishedParent, JobId, JobSpec,
+    RunOptions, Step, WaitMode,
 };
 use serde::Serialize;
 
@@ -102,7 +102,8 @@ fn write_options(text: Canonical, options: &RunOptions) -> Canonical {
 /// Writes the place in a graph as it was submitted. The number is only displayed, and may be set by the store.
 fn write_step(text: Canonical, step: &Step) -> Canonical {
     let id = |text: Canonical, id: uuid::Uuid| text.bytes(id.as_bytes());
-    text.optional(step.group.map(ratchet_store::model::GroupId::uuid), id)
+    let text = text
+        .optional(step.group.map(ratchet_store::model::GroupId::uuid), id)
         .optional_text(step.name.as_deref())
         .flag(step.edges)
         .flag(step.first_match)
@@ -117,7 +118,12 @@ fn write_step(text: Canonical, step: &Step) -> Canonical {
                 .optional_text(input.argument.as_deref())
                 .flag(input.all)
         })
-        .optional(step.reports.map(ratchet_store::model::GroupId::uuid), id)
+        .optional(step.reports.map(ratchet_store::model::GroupId::uuid), id);
+    // Written only if present, so that older jobs keep their signatures. The next text is never this word.
+    match step.order {
+        Some(order) => text.text("order").flag(order == AfterFailure::Skip),
+        None => text,
+    }
 }
 
 fn write_finished(text: Canonical, parent: &FinishedParent) -> Canonical {

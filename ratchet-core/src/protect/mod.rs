@@ -5,6 +5,7 @@
 //! application, which call [`Protector`] themselves. A job that is refused keeps its stored payload and is marked with the
 //! reason; `worker/attempt.rs` turns the mark into an outcome before it decodes anything.
 
+mod audit;
 mod jobs;
 mod message;
 mod policy;

@@ -170,6 +170,7 @@ impl Store for ProtectedStore {
         change: Change,
         note: Option<AuditNote>,
     ) -> Result<Changed, ChangeError> {
+        let note = note.map(|note| AuditNote { signer: self.protector.audit_signer(), ..note });
         let mut change = change;
         match &mut change {
             Change::Submit(jobs) => {

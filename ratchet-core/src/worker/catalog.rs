@@ -25,6 +25,7 @@ fn entry(core: &Core, job: &Registration) -> CatalogEntry {
     entry.delay = def.delay;
     entry.schedule = def.cron.as_ref().map(|cron| cron.expression.to_owned());
     entry.concurrency_limit = def.concurrency_limit;
+    entry.order = def.order;
     entry.idempotency_within = def.idempotency_within;
     entry.shape = Some(shape(job).into());
     entry

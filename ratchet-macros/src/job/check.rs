@@ -12,6 +12,7 @@ use crate::values::{Piece, Template, Value, Within};
 pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
     check_keys(job, errors);
     check_concurrency(job, errors);
+    check_order(job, errors);
     check_schedule(job, errors);
     check_timeouts(job, errors);
     check_aliases(job, errors);
@@ -26,6 +27,7 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
         ("business_key", &options.business_key),
         ("idempotency_key", &options.idempotency_key),
         ("concurrency_key", &options.concurrency_key),
+        ("ordered_by", &options.ordered_by),
     ];
     for (option, template) in keys {
         if let Some(template) = template {
@@ -123,6 +125,25 @@ fn check_concurrency(job: &JobModel, errors: &mut Errors) {
             "`concurrency_key` needs a `concurrency_limit` that says how many may run at once",
         ),
         _ => {}
+    }
+}
+
+fn check_order(job: &JobModel, errors: &mut Errors) {
+    let options = &job.options;
+    let written = |name: &str| options.keys.iter().find(|key| *key == name);
+    if written("ordered_by").is_some() {
+        let limits = ["concurrency_key", "concurrency_limit", "single_instance"];
+        if let Some(limit) = limits.into_iter().find_map(written) {
+            errors.push(
+                limit,
+                format_args!("`ordered_by` already limits the jobs of its key to one at a time; remove `{limit}`"),
+            );
+        }
+    } else if let Some(option) = written("after_failure") {
+        errors.push(
+            option,
+            "`after_failure` needs an `ordered_by` that says which jobs run in order",
+        );
     }
 }
 

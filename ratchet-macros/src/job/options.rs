@@ -13,8 +13,8 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
-    StructName, Tags, Template, Trace, Upgrades, Value, Within, Word, Zone,
+    AfterFailure, Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap,
+    Priority, StructName, Tags, Template, Trace, Upgrades, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
@@ -46,6 +46,8 @@ pub(crate) const OPTIONS: Table = Table {
         opt("concurrency_key", Takes::Text, r#"concurrency_key = "customer-{customer_id}""#, "At most `concurrency_limit` jobs of this key run at once."),
         opt("concurrency_limit", Takes::Number, "concurrency_limit = 3", "How many jobs of one `concurrency_key` run at once in the cluster."),
         opt("single_instance", Takes::Flag, "single_instance", "One run at a time in the cluster, by `concurrency_key` or by the job's name."),
+        opt("ordered_by", Takes::Text, r#"ordered_by = "account-{account_id}""#, "Jobs of this key run one at a time, in the order of their submits."),
+        opt("after_failure", Takes::Word, "after_failure = skip", "What the next job of `ordered_by` does when one has failed: `hold` until it is retried or canceled, or `skip` it; `hold` unless given."),
         opt("tags", Takes::List, r#"tags("mail", "eu")"#, "Tags of every job of this kind."),
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),
         opt("tz", Takes::Text, r#"tz = "Europe/Berlin""#, "The time zone of `cron`; UTC unless given."),
@@ -120,6 +122,8 @@ pub(crate) struct Options {
     pub(crate) concurrency_key: Option<Template>,
     pub(crate) concurrency_limit: Option<Value<Within<1, { u32::MAX }>>>,
     pub(crate) single_instance: Flag,
+    pub(crate) ordered_by: Option<Template>,
+    pub(crate) after_failure: Option<Word<AfterFailure>>,
     pub(crate) tags: Tags,
     pub(crate) cron: Option<Value<Cron>>,
     pub(crate) tz: Option<Value<Zone>>,

@@ -54,6 +54,13 @@ impl Words for OnConflict {
         &[("refuse", "Refuse"), ("existing", "Existing"), ("coalesce", "Coalesce")];
 }
 
+/// The words of `after_failure`.
+pub(crate) enum AfterFailure {}
+
+impl Words for AfterFailure {
+    const WORDS: &'static [(&'static str, &'static str)] = &[("hold", "Hold"), ("skip", "Skip")];
+}
+
 /// The words of `overlap`.
 pub(crate) enum Overlap {}
 

@@ -12,5 +12,13 @@ FROM clock CROSS JOIN LATERAL (
             SELECT FROM ratchet.member m JOIN ratchet.job_group g ON g.id = m.grp
             WHERE m.job = o.job AND g.finished_at IS NULL OFFSET 0
         )
+        -- In a sequence, a job holds up the next one if its own turn has not come or an edge from it has not fired.
+        AND NOT EXISTS (
+            SELECT FROM ratchet.member m JOIN ratchet.graph s ON s.id = m.graph AND s.last IS NOT NULL
+            WHERE m.job = o.job AND (
+                m.wait LIKE '%"fired":0%'
+                OR EXISTS (SELECT FROM ratchet.edge e WHERE e.parent = m.job AND e.resolution IS NULL)
+            ) OFFSET 0
+        )
     ORDER BY o.job LIMIT $3 FOR UPDATE OF o SKIP LOCKED
 ) o

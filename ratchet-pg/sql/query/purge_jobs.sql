@@ -13,6 +13,14 @@ WITH old AS MATERIALIZED (
             SELECT FROM ratchet.member m LEFT JOIN ratchet.job_group g ON g.id = m.grp
             WHERE m.job = o.job AND (m.graph = ANY ($3::uuid[]) OR (g.id IS NOT NULL AND g.finished_at IS NULL)) OFFSET 0
         )
+        -- In a sequence, a job holds up the next one if its own turn has not come or an edge from it has not fired.
+        AND NOT EXISTS (
+            SELECT FROM ratchet.member m JOIN ratchet.graph s ON s.id = m.graph AND s.last IS NOT NULL
+            WHERE m.job = o.job AND (
+                m.wait LIKE '%"fired":0%'
+                OR EXISTS (SELECT FROM ratchet.edge e WHERE e.parent = m.job AND e.resolution IS NULL)
+            ) OFFSET 0
+        )
 ),
 ended AS (DELETE FROM ratchet.outcome WHERE job = ANY (ARRAY(SELECT job FROM old)) RETURNING job, tableoid AS part),
 removed AS (DELETE FROM ratchet.job WHERE id = ANY (ARRAY(SELECT job FROM old)) RETURNING id, queue),

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
-use crate::insert::{EarlierTry, Fresh, Ids, Stored, Witness};
+use crate::insert::{EarlierTry, Fresh, Ids, Stored, Witness, graph_of};
 use crate::record::text;
 use crate::settle::PostCommit;
 use crate::spec::{instant, micros, to_i32};
@@ -35,7 +35,7 @@ use sqlx::{PgConnection, Postgres, Row};
 
 /// Returns whether a job waits for other steps.
 pub(crate) fn waits(job: &NewJob) -> bool {
-    job.spec.step.as_ref().is_some_and(|step| step.wait.is_some())
+    job.wait().is_some()
 }
 
 /// The place of a job in its graph, reduced to what a walk needs.
@@ -94,7 +94,7 @@ impl StepColumns {
     /// Adds a job. A step that is submitted by itself is a graph of its own.
     pub(crate) fn push(&mut self, job: &NewJob, graph: Option<Uuid>) {
         let step = job.spec.step.as_deref();
-        self.graph.push(step.map(|_| graph.unwrap_or(job.id.uuid())));
+        self.graph.push(step.map(|_| graph.or(graph_of(job)).unwrap_or(job.id.uuid())));
         self.group.push(step.and_then(|step| step.group).map(GroupId::uuid));
         self.delay.push(step.map_or(0, |step| micros(step.delay)));
         self.linked.push(step.is_some_and(|step| step.edges));
@@ -102,7 +102,7 @@ impl StepColumns {
         let conditions = step.map(|step| step.conditions.as_slice()).unwrap_or_default();
         let judges: Vec<_> = conditions.iter().map(|name| KnownJobs::condition(name)).collect();
         self.judges.push(text(&judges).filter(|_| !judges.is_empty()));
-        self.wait.push(step.and_then(|step| step.wait).and_then(|wait| text(&wait)));
+        self.wait.push(job.wait().and_then(|wait| text(&wait)));
     }
 
     pub(crate) fn bind(
@@ -298,7 +298,11 @@ impl Inner {
         Ok(())
     }
 
-    async fn write_edges(&self, db: &mut PgConnection, edges: &[Edge]) -> Result<(), Fault> {
+    pub(crate) async fn write_edges(
+        &self,
+        db: &mut PgConnection,
+        edges: &[Edge],
+    ) -> Result<(), Fault> {
         if edges.is_empty() {
             return Ok(());
         }

@@ -32,8 +32,11 @@ impl Inner {
         let ids: Vec<_> = jobs.iter().map(|job| job.id.uuid()).collect();
         let there: Vec<Uuid> =
             db::query_scalar(self.sql.select_ids()).bind(ids).fetch_all(&mut *db).await?;
-        let mut before =
-            Before { ids: there.into_iter().map(JobId::from_uuid).collect(), ..Before::default() };
+        let mut before = Before {
+            ids: there.into_iter().map(JobId::from_uuid).collect(),
+            last: self.lock_sequences(db, jobs).await?,
+            ..Before::default()
+        };
         let mut reserved = Reserved::default();
         for job in jobs {
             if let Some((key, used)) = idempotency_key(job) {

@@ -2,9 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, Member, NewJob, OnConflict};
+use ratchet_store::rules::graph::held_up_by;
 use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys};
 
+use uuid::Uuid;
+
+use super::graph_of;
 use crate::spec::{clean, scope};
 
 /// The scope of a key and the key itself.
@@ -19,6 +23,8 @@ pub(super) struct Before {
     pub(super) ids: HashSet<JobId>,
     pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
     pub(super) business: HashMap<Scoped, KeyHolder>,
+    /// The last jobs of sequences, by their graphs.
+    pub(super) last: HashMap<Uuid, Member>,
 }
 
 impl Before {
@@ -42,6 +48,8 @@ impl Before {
             exists: self.ids.contains(&job.id),
             holder: holder(keys.business.as_ref()),
             second: holder(keys.second.as_ref()),
+            held_up_by: graph_of(job)
+                .and_then(|graph| held_up_by(&job.spec, self.last.get(&graph)?)),
         };
         plan.add(job, keys, &there)
     }

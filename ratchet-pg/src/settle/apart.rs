@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::db;
 use crate::fault::{Fault, is_blocked, transact};
+use crate::insert::graph_of;
 use crate::store::Inner;
 use sqlx::PgConnection;
 
@@ -80,7 +81,11 @@ pub(super) fn needs_keys(settlement: &Settlement) -> bool {
     any_keyed(&settlement.spawned) || settlement.graphs.iter().any(graph)
 }
 
-/// Returns whether one of the jobs has an idempotency key or a business key.
+/// Returns whether one of the jobs has an idempotency key or a business key, or runs in order.
 pub(crate) fn any_keyed(jobs: &[NewJob]) -> bool {
-    jobs.iter().any(|job| job.spec.idempotency_key.is_some() || job.spec.business_key.is_some())
+    jobs.iter().any(|job| {
+        job.spec.idempotency_key.is_some()
+            || job.spec.business_key.is_some()
+            || graph_of(job).is_some()
+    })
 }

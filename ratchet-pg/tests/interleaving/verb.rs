@@ -200,7 +200,7 @@ impl Verb {
             Self::Operate => {
                 let pause = Change::Command { command: Command::Pause(id), version: None };
                 let verb = "jobs.pause".to_owned();
-                let note = AuditNote { actor: Actor::new("ada"), verb };
+                let note = AuditNote::new(Actor::new("ada"), verb);
                 commanded(store.operate(pause, Some(note)).await.map_err(|error| match error {
                     ChangeError::Command(error) => error,
                     ChangeError::Store(error) => CommandError::Store(error),

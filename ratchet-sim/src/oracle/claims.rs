@@ -73,6 +73,7 @@ impl Oracle {
         let now = view.now();
         for job in &reply.jobs {
             self.note(|| format!("claims {} run {}", job.id(), job.run));
+            self.check_order(job, view);
             if !self.holds(request.node, now) {
                 self.accuse(|| {
                     format!("{} was given to {}, which has no lease", job.id(), job.node)

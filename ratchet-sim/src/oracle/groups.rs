@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ratchet_core::JobState;
 use ratchet_memory::Inspection;
 use ratchet_store::model::{
-    CancelCause, Edge, EdgeTrigger, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord,
-    Resolution, Vertex, WaitMode,
+    AfterFailure, CancelCause, Claimed, Edge, EdgeTrigger, GroupCounts, GroupId, GroupRecord,
+    GroupState, JobRecord, Resolution, Vertex, WaitMode,
 };
 
 use super::Oracle;
@@ -80,6 +80,28 @@ impl Oracle {
     }
 }
 
+impl Oracle {
+    /// Checks that every earlier job of a claimed job's order has had its turn.
+    pub(super) fn check_order(&mut self, job: &Claimed, view: &Inspection<'_>) {
+        let (Some(step), Some(key)) = (&job.spec.step, &job.spec.concurrency) else { return };
+        if step.order.is_none() || job.run > 1 {
+            return;
+        }
+        let holds_up = |other: &&JobRecord| {
+            let ordered = other.spec.step.as_ref().is_some_and(|step| step.order.is_some());
+            let had_its_turn = other.state.is_terminal() || other.generation > 1;
+            ordered
+                && other.spec.concurrency.as_ref() == Some(key)
+                && other.queued_at < job.queued_at
+                && !had_its_turn
+        };
+        if let Some(earlier) = view.jobs().find(holds_up) {
+            let earlier = about(earlier);
+            self.accuse(|| format!("{} was claimed before {earlier}, which precedes it", job.id()));
+        }
+    }
+}
+
 /// Returns whether the state of the parent justifies a fired edge. An edge stays fired if a failed parent is retried.
 fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
     match edge.parent {
@@ -94,6 +116,10 @@ fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
                     parent.state.is_terminal() && parent.state != JobState::Canceled
                         || parent.generation > 1
                 }
+                EdgeTrigger::Turn(after_failure) => match parent.state {
+                    JobState::Failed => after_failure == AfterFailure::Skip,
+                    state => state.is_terminal() || parent.generation > 1,
+                },
                 EdgeTrigger::Rate(_) => false,
             }
         }

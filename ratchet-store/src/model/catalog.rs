@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::JobSpec;
+use super::{AfterFailure, JobSpec};
 
 /// A job that a program can run, as a starting worker records it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct CatalogEntry {
     /// How many jobs with the same concurrency key can run at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency_limit: Option<u32>,
+    /// Whether the jobs with the same concurrency key run in the order of their submits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<AfterFailure>,
     /// How long an idempotency key is kept; `None` for permanently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_within: Option<Duration>,
@@ -54,6 +57,7 @@ impl CatalogEntry {
             schedule: None,
             template,
             concurrency_limit: None,
+            order: None,
             idempotency_within: None,
             shape: None,
         }

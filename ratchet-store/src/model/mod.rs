@@ -46,7 +46,9 @@ mod unreadable;
 mod vitals;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
-pub use audit::{ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord};
+pub use audit::{
+    ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord, AuditSigner,
+};
 pub use backoff::{Backoff, BackoffKind, Jitter, valid_factor};
 pub(crate) use breaker::Phase;
 pub use breaker::{
@@ -95,7 +97,9 @@ pub use stats::{
     BlockedBy, DeployMark, GaugeRow, HistogramError, MAX_HISTOGRAM_BYTES, StatCounts, StatRow,
     StatsBy, StatsHistory, StatsQuery, StatsTier,
 };
-pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
+pub use step::{
+    AfterFailure, Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode,
+};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use suspects::{Suspects, Suspicion};
 pub use trace::{InvalidTraceContext, TraceContext};

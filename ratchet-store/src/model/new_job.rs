@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{GroupId, JobId, JobSpec, StoreError};
+use super::{GroupId, JobId, JobSpec, StoreError, Wait};
 
 /// A job to insert.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct NewJob {
     /// How long the idempotency key is kept, by the store's clock; `None` for permanently. When it has expired, another
     /// use of the key is not a repeat. The first use decides.
     pub key_lifetime: Option<Duration>,
+    /// For a job that runs [in order](super::Step::order): the job that it must wait for. Set by the store.
+    pub follows: Option<JobId>,
 }
 
 /// What a repeated submission must have in common with the first one for the same idempotency key. If it does not, it is
@@ -62,7 +64,14 @@ impl NewJob {
             on_conflict: OnConflict::Refuse,
             repeat_check: RepeatCheck::default(),
             key_lifetime: None,
+            follows: None,
         }
+    }
+
+    /// Returns the dependencies that the job waits for when it has been inserted.
+    pub fn wait(&self) -> Option<Wait> {
+        let submitted = self.spec.step.as_ref().and_then(|step| step.wait);
+        submitted.or_else(|| self.follows.map(Wait::for_turn))
     }
 
     /// Returns the group that the job is inserted into, if any.

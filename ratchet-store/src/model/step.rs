@@ -61,12 +61,20 @@ pub struct Wait {
     pub fired: u32,
     /// The number of edges that can no longer fire.
     pub dead: u32,
+    /// For a job that runs in order: the job that precedes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<JobId>,
 }
 
 impl Wait {
     /// Creates a wait for `edges` edges.
     pub const fn new(mode: WaitMode, edges: u32) -> Self {
-        Self { mode, edges, fired: 0, dead: 0 }
+        Self { mode, edges, fired: 0, dead: 0, follows: None }
+    }
+
+    /// Creates a wait for the job that precedes another in their order.
+    pub const fn for_turn(follows: JobId) -> Self {
+        Self { follows: Some(follows), ..Self::new(WaitMode::All, 1) }
     }
 
     /// Creates a wait for the group to begin.
@@ -107,6 +115,19 @@ pub enum EdgeTrigger {
     Otherwise,
     /// For a group: at least this many members per million succeeded.
     Rate(u32),
+    /// The parent precedes the child in their [order](Step::order), and no longer holds it up.
+    Turn(AfterFailure),
+}
+
+/// What a job that runs in order does when the job before it has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterFailure {
+    /// It waits until the failed job has been retried and has succeeded, or has been canceled.
+    #[default]
+    Hold,
+    /// It runs.
+    Skip,
 }
 
 /// A dependency: the child waits for the parent.
@@ -181,12 +202,21 @@ pub struct Step {
     /// For a callback of a group: the group whose end is reported to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports: Option<GroupId>,
+    /// For a job that runs in order: the jobs with its concurrency key start in the order of their submits, and each of
+    /// them waits for the one before it. The limit of the key must be 1, and the job must be in no group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<AfterFailure>,
 }
 
 impl Step {
     /// Creates a step of this group, without edges and inputs.
     pub fn new(group: Option<GroupId>) -> Self {
         Self { group, ..Self::default() }
+    }
+
+    /// Creates the step of a job that runs in order with the other jobs of its concurrency key.
+    pub fn in_order(after_failure: AfterFailure) -> Self {
+        Self { edges: true, order: Some(after_failure), ..Self::default() }
     }
 }
 
@@ -205,6 +235,7 @@ impl Step {
             delay,
             inputs,
             reports,
+            order,
         } = self;
         *group == other.group
             && *name == other.name
@@ -215,6 +246,7 @@ impl Step {
             && *delay == other.delay
             && *inputs == other.inputs
             && *reports == other.reports
+            && *order == other.order
     }
 
     /// Returns `true` if the step has no dependencies in either direction and only counts in its group.

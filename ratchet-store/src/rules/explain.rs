@@ -58,6 +58,13 @@ pub enum Waiting {
         /// How many of them have ended.
         ended: u32,
     },
+    /// The jobs with its key run in order, and the job before it has not ended, or has failed and holds up the rest.
+    NotItsTurn {
+        /// The key that the order applies to.
+        key: String,
+        /// The job before it.
+        follows: JobId,
+    },
     /// Its queue is paused.
     QueuePaused {
         /// The name of the queue.
@@ -251,6 +258,9 @@ impl ClaimContext {
 
     fn parents(&self) -> Option<Waiting> {
         let wait = self.job.wait?;
+        if let (Some(follows), Some(key)) = (wait.follows, &self.job.spec.concurrency) {
+            return Some(Waiting::NotItsTurn { key: key.key.clone(), follows });
+        }
         Some(Waiting::ParentNotDone { parents: wait.edges, ended: wait.fired + wait.dead })
     }
 
@@ -307,6 +317,12 @@ impl fmt::Display for Waiting {
             Self::ParentNotDone { parents: 0, .. } => f.write_str("its group has not begun"),
             Self::ParentNotDone { parents, ended } => {
                 write!(f, "{ended} of the {parents} steps it waits for have ended")
+            }
+            Self::NotItsTurn { key, follows } => {
+                write!(
+                    f,
+                    "jobs with the key `{key}` run in order, and job {follows} before it has not ended or has failed"
+                )
             }
             Self::QueuePaused { queue } => write!(f, "queue `{queue}` is paused"),
             Self::QueueFull { queue, limit } => {

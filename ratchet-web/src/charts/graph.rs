@@ -101,6 +101,7 @@ fn arrow(from: (i32, i32), to: (i32, i32), class: &str, when: &EdgeTrigger) -> M
         EdgeTrigger::Always => Some("always".to_owned()),
         EdgeTrigger::Condition(name) => Some(brief(name, 12)),
         EdgeTrigger::Otherwise => Some("otherwise".to_owned()),
+        EdgeTrigger::Turn(_) => Some("in order".to_owned()),
         EdgeTrigger::Rate(rate) => Some(format!("{} %", f64::from(*rate) / 1e4)),
     };
     html! {

@@ -149,6 +149,7 @@ fn cause(reason: &Waiting) -> &'static str {
         Waiting::NotDue { .. } => "their due time",
         Waiting::Expired { .. } => "a sweep that cancels them, because they have expired",
         Waiting::ParentNotDone { .. } => "other steps of their flow",
+        Waiting::NotItsTurn { .. } => "an earlier job, because they run in order",
         Waiting::QueuePaused { .. } => "the queue, which is paused",
         Waiting::QueueFull { .. } => "the concurrency limit of the queue",
         Waiting::RateLimited { .. } => "the rate limit of the queue",

@@ -55,6 +55,10 @@ fn reason_text(request: &Request, job: &JobRecord, reason: &Waiting) -> Markup {
                     " " a href=(root.to(&format!("flows/{group}"))) { "See the flow" } "."
                 }
             }
+            Waiting::NotItsTurn { key, follows } => {
+                "Jobs with the key " code { (brief(key, 60)) } " run in order. " (job_link(root, *follows))
+                " before it has not ended, or has failed and holds up the rest."
+            }
             Waiting::QueuePaused { queue } => { "Queue " (queue_link(queue)) " is paused." }
             Waiting::QueueFull { queue, limit } => {
                 "Queue " (queue_link(queue)) " runs at most " (count((*limit).into()))

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::{Explanation, JobState, SubmitError, Waiting};
+use ratchet_core::{AfterFailure, Explanation, JobHandle, JobState, SubmitError, Waiting};
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
@@ -96,6 +96,41 @@ pub async fn q_02_a_concurrency_key_limits_runs(fixture: EngineFixture) {
     .await;
     assert!(fixture.stage().most_at_once() <= 3, "two of the key and the other");
     worker.stop().await;
+}
+
+pub async fn q_07_jobs_in_order_run_one_after_the_other(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(6)).await;
+    let mut jobs = Vec::new();
+    for number in 0..6 {
+        let fails = (number % 2 == 0).then(|| Step::Error("once".to_owned()));
+        let script = Script::of(fails.into_iter().chain([Step::Ok]));
+        let job = ratchet.enqueue(script).ordered_by("account-1", AfterFailure::Hold);
+        jobs.push(job.await.expect("enqueues"));
+    }
+    let mut runs = Vec::new();
+    for job in &jobs {
+        fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
+        let attempts = ratchet.jobs().attempts(job.id()).await.expect("reads");
+        runs.extend(attempts.iter().map(|run| (run.started_at, job.id())));
+    }
+    assert_eq!(runs.len(), 9, "three of the six jobs failed once");
+    runs.sort_unstable();
+    let mut order: Vec<_> = runs.into_iter().map(|(_, job)| job).collect();
+    order.dedup();
+    assert_eq!(order, jobs.iter().map(JobHandle::id).collect::<Vec<_>>());
+    worker.stop().await;
+}
+
+pub async fn q_07_jobs_in_order_are_no_steps(fixture: EngineFixture) {
+    let ratchet = fixture.builder().build().await.expect("builds");
+    let job = || Script::of([Step::Ok]);
+    let chain =
+        ratchet.chain(job()).then_with(job(), |job| job.ordered_by("a", AfterFailure::Hold));
+    let refused = chain.await.err();
+    let Some(SubmitError::BadOption { problem, .. }) = refused else { panic!("{refused:?}") };
+    assert!(problem.contains("cannot be a step"), "{problem}");
+    let shared = ratchet.enqueue(job()).ordered_by("a", AfterFailure::Skip).concurrency_key("a", 2);
+    assert!(matches!(shared.await, Err(SubmitError::BadOption { .. })));
 }
 
 pub async fn q_01_cluster_limits_are_declared_by_the_worker(fixture: EngineFixture) {

@@ -1,5 +1,6 @@
 //! The engine cases, by theme.
 
+pub mod audit_signatures;
 pub mod breaker;
 pub mod callbacks;
 pub mod cancel;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::draft::insert;
 use super::handle::GroupHandle;
-use crate::client::{Enqueue, JobHandle, SubmitError};
+use crate::client::{Enqueue, JobHandle, SubmitError, order};
 use crate::events::JobRef;
 use crate::job::FirstStep;
 use ratchet_store::model::{Extend, Inserted, NewJob, Step};
@@ -54,6 +54,7 @@ impl<J> AddMembers<J> {
         let origin = self.group.origin().await?;
         for job in &mut jobs {
             let spec = &mut job.spec;
+            order::refuse_step(spec)?;
             spec.tenant = spec.tenant.take().or_else(|| origin.tenant.clone());
             spec.correlation_id =
                 spec.correlation_id.take().or_else(|| origin.correlation_id.clone());

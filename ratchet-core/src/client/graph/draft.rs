@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::handle::GroupHandle;
 use super::publish_effects;
 use crate::client::enqueue::unserved;
-use crate::client::{Enqueue, SubmitError, submit};
+use crate::client::{Enqueue, SubmitError, order, submit};
 use crate::events::JobRef;
 use crate::job::JobContext;
 use crate::job::{InputDef, Job};
@@ -162,7 +162,8 @@ impl<'a> Draft<'a> {
         name: Option<String>,
         options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
     ) -> JobId {
-        match options(Enqueue::step(self.core, job)).into_new_job() {
+        let job = options(Enqueue::step(self.core, job)).into_new_job();
+        match job.and_then(|job| order::refuse_step(&job.spec).map(|()| job)) {
             Ok(mut job) => {
                 // The key of the graph may be set later.
                 submit::leave_out_defaults::<J>(&mut job);

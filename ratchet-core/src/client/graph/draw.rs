@@ -101,6 +101,7 @@ pub(super) fn words(when: &EdgeTrigger) -> String {
         EdgeTrigger::Condition(name) => format!("`{name}`"),
         EdgeTrigger::Otherwise => "otherwise".to_owned(),
         EdgeTrigger::Rate(rate) => format!("{} % success", f64::from(*rate) / 1e4),
+        EdgeTrigger::Turn(_) => "in order".to_owned(),
     }
 }
 

@@ -149,6 +149,13 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if options.single_instance.is_present() {
         calls.push(quote!(.concurrency_limit(1)));
     }
+    if let Some(key) = &options.ordered_by {
+        calls.push(template("concurrency_key", key));
+        calls.push(match &options.after_failure {
+            Some(policy) => word("ordered", "AfterFailure", policy),
+            None => quote!(.ordered(__ratchet::AfterFailure::Hold)),
+        });
+    }
     if !options.tags.is_empty() {
         let tags = options.tags.iter();
         calls.push(quote!(.tags(&[#(#tags),*])));

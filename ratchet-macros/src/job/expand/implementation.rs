@@ -197,7 +197,8 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
     let options = &job.options;
     let business = options.business_key.as_ref().map(|key| template("business", key));
     let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
-    let concurrency = match (&options.concurrency_key, options.single_instance.is_present()) {
+    let limited = options.ordered_by.as_ref().or(options.concurrency_key.as_ref());
+    let concurrency = match (limited, options.single_instance.is_present()) {
         (Some(key), _) => Some(template("concurrency", key)),
         (None, true) => {
             Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.instance_key()))))

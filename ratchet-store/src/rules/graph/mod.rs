@@ -9,6 +9,7 @@ mod check;
 mod digest;
 mod link;
 mod open;
+mod order;
 mod propagate;
 mod rules;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
 pub(crate) use digest::{digest, digest_of_bytes, identity};
 pub use link::link;
+pub use order::{held_up_by, sequence, sequence_id, turn_edge};
 pub use propagate::{GraphEvent, GraphRows, GroupContents, propagate};
 pub use rules::is_new_member;

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::changes::{Changes, JobChange};
 use super::rules::{End, EndClass, WaitStatus, resolve};
 use crate::model::{
-    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobId, JobState, Member, Resolution,
-    Vertex,
+    CancelCause, Edge, EdgeTrigger, GroupId, GroupRecord, GroupState, JobId, JobState, Member,
+    Resolution, Vertex,
 };
 
 /// Access to the rows of a graph, within the transaction that will write the changes. If transactions can overlap, the
@@ -182,15 +182,17 @@ impl<R: GraphRows> Propagation<'_, R> {
         self.load(edges.iter().map(|edge| edge.child)).await?;
         for family in edges.chunk_by(|a, b| a.parent == b.parent) {
             for (edge, resolution) in family.iter().zip(self.resolutions(family)) {
+                let Some(resolution) = resolution else { continue };
                 let edge = Edge { resolution: Some(resolution), ..edge.clone() };
                 self.touch(edge.child, resolution);
+                self.pass_turn(&edge);
                 self.edges.insert((edge.parent, edge.ordinal), edge);
             }
         }
         Ok(())
     }
 
-    fn resolutions(&mut self, family: &[Edge]) -> Vec<Resolution> {
+    fn resolutions(&mut self, family: &[Edge]) -> Vec<Option<Resolution>> {
         match family.first().map(|edge| edge.parent) {
             Some(Vertex::Job(id)) => {
                 let condition_results = self.condition_results.remove(&id).unwrap_or_default();
@@ -236,6 +238,15 @@ impl<R: GraphRows> Propagation<'_, R> {
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// If the turn of a job has come that had ended before, its end holds up the next job no longer.
+    fn pass_turn(&mut self, edge: &Edge) {
+        if matches!(edge.when, EdgeTrigger::Turn(_))
+            && edge.child.job().and_then(|id| self.job(id)).is_some_and(|job| job.is_ended())
+        {
+            self.work.push(Work::End(edge.child));
         }
     }
 

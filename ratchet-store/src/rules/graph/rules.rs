@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::order::turn_is_over;
+
 use crate::model::{
     CancelCause, Edge, EdgeTrigger, GroupCounts, GroupKind, GroupRecord, GroupState, InsertError,
     Inserted, JobState, Member, NewJob, Resolution, Vertex, Wait, WaitMode,
@@ -158,8 +160,8 @@ fn called_off(cause: Option<CancelCause>) -> EndClass {
     if cause == Some(CancelCause::NotTaken) { EndClass::Skipped } else { EndClass::Canceled }
 }
 
-/// Returns the resolutions of the edges of an ended vertex, in order.
-pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
+/// Returns the resolutions of the edges of an ended vertex, in order. `None` for a job that is still held up.
+pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Option<Resolution>> {
     let first_match = match end {
         End::Job { member, .. } => member.first_match,
         End::Group(_) => false,
@@ -173,18 +175,21 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     let otherwise = !edges.iter().any(holds);
     let mut fired = false;
     let resolve = |edge: &Edge| {
-        let resolution = match end {
-            End::Job { member, .. } => after_job(&edge.when, member, holds(edge), otherwise),
-            End::Group(group) => after_group(&edge.when, group),
+        let resolution = match (end, &edge.when) {
+            (End::Job { member, .. }, EdgeTrigger::Turn(after_failure)) => {
+                return turn_is_over(*after_failure, member).then_some(Resolution::Fired);
+            }
+            (End::Job { member, .. }, when) => after_job(when, member, holds(edge), otherwise),
+            (End::Group(group), when) => after_group(when, group),
         };
-        match resolution {
+        Some(match resolution {
             Resolution::Fired if first_match && fired => not_taken(edge.parent),
             Resolution::Fired => {
                 fired = true;
                 Resolution::Fired
             }
             dead @ Resolution::Dead { .. } => dead,
-        }
+        })
     };
     edges.iter().map(resolve).collect()
 }
@@ -214,7 +219,7 @@ fn after_group(when: &EdgeTrigger, group: &GroupRecord) -> Resolution {
         EdgeTrigger::Failure => group.counts.failed > 0,
         EdgeTrigger::Always => true,
         EdgeTrigger::Rate(rate) => group.reaches(*rate),
-        EdgeTrigger::Condition(_) | EdgeTrigger::Otherwise => false,
+        EdgeTrigger::Condition(_) | EdgeTrigger::Otherwise | EdgeTrigger::Turn(_) => false,
     };
     match (fires, when) {
         (true, _) => Resolution::Fired,

@@ -1,12 +1,13 @@
 //! The plan of a batch insert, made before anything is written.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 
 use super::{IdempotencyRecord, KeyHolder, KeyUse};
 use crate::model::{InsertError, Inserted, JobId, NewJob, OnConflict, TakenKey};
+use crate::rules::graph;
 
 /// The keys of one job, in the representation of the store, including the tenant.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct Existing {
     pub holder: Option<KeyHolder>,
     /// The holder of the second place of its business key.
     pub second: Option<KeyHolder>,
+    /// For a job that runs in order: the job that it must wait for ([`graph::held_up_by`](crate::rules::graph::held_up_by)).
+    pub held_up_by: Option<JobId>,
 }
 
 /// The changes that a batch makes.
@@ -45,6 +48,10 @@ pub struct Plan<K> {
     successors: HashSet<JobId>,
     /// Jobs that are stored already and get a later due time.
     pub delayed: BTreeMap<JobId, Timestamp>,
+    /// The last job of each sequence of jobs that run in order.
+    pub sequences: BTreeMap<String, JobId>,
+    /// The jobs to store that must wait for another job of their sequence.
+    followers: HashMap<JobId, JobId>,
 }
 
 impl<K> Default for Plan<K> {
@@ -55,6 +62,8 @@ impl<K> Default for Plan<K> {
             business: BTreeMap::new(),
             successors: HashSet::new(),
             delayed: BTreeMap::new(),
+            sequences: BTreeMap::new(),
+            followers: HashMap::new(),
         }
     }
 }
@@ -101,6 +110,10 @@ impl<K: Ord> Plan<K> {
             }
         }
         self.idempotency.extend(idempotency.map(|(key, used)| (key, used.record)));
+        if let Some(key) = graph::sequence(&job.spec) {
+            let last = self.sequences.insert(key.to_owned(), job.id).or(there.held_up_by);
+            self.followers.extend(last.map(|last| (job.id, last)));
+        }
         self.ids.insert(job.id);
         Ok(Inserted::Created(job.id))
     }
@@ -131,14 +144,16 @@ impl<K: Ord> Plan<K> {
         jobs.into_iter().filter(|job| self.ids.remove(&job.borrow().id)).collect()
     }
 
-    /// Marks the jobs that take the second place of their business key. Must be called before they are stored.
-    pub fn with_successors<'a>(&self, jobs: &'a [NewJob]) -> Cow<'a, [NewJob]> {
-        if self.successors.is_empty() {
+    /// Marks the jobs that take the second place of their business key, and those that wait for their turn. Must be
+    /// called before they are stored.
+    pub fn marked<'a>(&self, jobs: &'a [NewJob]) -> Cow<'a, [NewJob]> {
+        if self.successors.is_empty() && self.followers.is_empty() {
             return Cow::Borrowed(jobs);
         }
         let mut jobs = jobs.to_vec();
         for job in &mut jobs {
             job.spec.successor = self.successors.contains(&job.id);
+            job.follows = self.followers.get(&job.id).copied();
         }
         Cow::Owned(jobs)
     }

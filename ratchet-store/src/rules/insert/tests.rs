@@ -192,7 +192,7 @@ fn s_04_a_submit_coalesces_with_a_job_that_has_not_started() {
         });
         assert_eq!(answer, expected, "{first:?}, {second:?}");
         let jobs = [job.clone()];
-        assert_eq!(plan.with_successors(&jobs)[0].spec.successor, successor);
+        assert_eq!(plan.marked(&jobs)[0].spec.successor, successor);
         let key = if successor { "held again" } else { "held" };
         let taken = plan.business.contains_key(key);
         assert_eq!(taken, matches!(expected, Ok(Inserted::Created(_))), "{first:?}, {second:?}");
