@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_node_requests.sql"),
     include_str!("../migrations/0021_failure_marks.sql"),
     include_str!("../migrations/0022_trace.sql"),
+    include_str!("../migrations/0024_enqueue_from_catalog.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

@@ -99,7 +99,9 @@ impl Ratchet {
             spec.idempotency_key = contract.key("idempotency", &arguments);
             let concurrency = contract.key("concurrency", &arguments);
             let limit = entry.concurrency_limit.unwrap_or(1);
-            spec.concurrency = concurrency.map(|key| ConcurrencyKey { key, limit });
+            if let Some(key) = concurrency {
+                spec.concurrency = Some(ConcurrencyKey { key, limit });
+            }
             defaulted = contract.defaulted(&arguments);
         } else {
             // Recorded by a version that did not record shapes.
