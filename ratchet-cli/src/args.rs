@@ -20,7 +20,7 @@ pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations};
 pub(crate) use self::keys::{KeyPurpose, Keys, KeysAction};
-pub(crate) use self::program::{CodegenArgs, CodegenTarget, Work};
+pub(crate) use self::program::{CodegenArgs, CodegenTarget, Doctor, Work};
 pub(crate) use self::queues::{Breakers, Queues};
 pub(crate) use self::schedules::Schedules;
 pub(crate) use self::store::{Alerts, Audit, Catalog, Migrate, Nodes, Stats, Unreadable};
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Audit(Audit),
     /// Looks for known problems; exits with 1 if it finds one
-    Doctor,
+    Doctor(Doctor),
     /// Exits with 0 if the store can be read, and with 1 if a live worker is required and there is none
     Health {
         /// Requires a live worker

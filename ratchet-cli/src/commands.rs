@@ -10,6 +10,7 @@ mod flows;
 mod jobs;
 pub(crate) mod keys;
 mod list;
+mod lock_file;
 pub(crate) mod migrate;
 mod nodes;
 mod operations;
@@ -20,6 +21,7 @@ mod schedules;
 mod serve;
 mod stats;
 mod status;
+mod stored_review;
 #[cfg(feature = "web")]
 pub(crate) mod token;
 mod unreadable;
@@ -94,7 +96,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
             list::pipeline(session, pipeline).await
         }
         Command::Unreadable(command) => unreadable::run(session, command).await,
-        Command::Doctor => doctor::run(session).await,
+        Command::Doctor(args) => doctor::run(session, &args).await,
         Command::Health { worker } => doctor::health(session, worker).await,
         Command::Work(command) => work::run(session, &command).await,
         #[cfg(feature = "web")]

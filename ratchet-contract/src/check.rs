@@ -64,7 +64,10 @@ impl JobContract {
     /// is compared.
     pub fn defaulted(&self, arguments: &Value) -> Vec<String> {
         let defaulted = self.arguments.iter().filter(|argument| {
-            argument.default.is_some() && arguments.get(&argument.name) == argument.default.as_ref()
+            let given = arguments.get(&argument.name);
+            given
+                .zip(argument.default.as_ref())
+                .is_some_and(|(given, default)| same(given, default))
         });
         defaulted.map(|argument| argument.name.clone()).collect()
     }
@@ -307,6 +310,23 @@ fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
+    }
+}
+
+/// Compares two values. Numbers are compared by value: `1` and `1.0` are the same.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let same_field = |(name, one)| other.get(name).is_some_and(|other| same(one, other));
+            one.len() == other.len() && one.iter().all(same_field)
+        }
+        _ => one == other,
     }
 }
 

@@ -5,6 +5,7 @@
 mod check;
 mod codegen;
 mod compare;
+mod compiled;
 mod job;
 mod lock;
 mod notation;

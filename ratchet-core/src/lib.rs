@@ -63,7 +63,8 @@ pub use job::{
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
     Audit, AuditError, AuditReport, CHECKS, Capability, Check, FailureError, FailureGroup,
-    FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
+    FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, StoredKind, StoredReview,
+    Stranded, StrandedReason, VERBS, Verb,
 };
 pub use protect::{Encrypt, Sign};
 pub use ratchet_keyring::{

@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_node_requests.sql"),
     include_str!("../migrations/0021_failure_marks.sql"),
     include_str!("../migrations/0022_trace.sql"),
+    include_str!("../migrations/0024_enqueue_from_catalog.sql"),
     include_str!("../migrations/0025_sequences.sql"),
     include_str!("../migrations/0026_audit_signatures.sql"),
 ];

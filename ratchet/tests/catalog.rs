@@ -60,6 +60,7 @@ fn options(spec: &JobSpec) -> JobSpec {
     spec
 }
 
+// spec: K-02
 #[tokio::test]
 async fn a_job_of_the_catalog_gets_what_a_rust_submit_gets() {
     let (program, other) = programs().await;

@@ -20,6 +20,17 @@ pub(crate) struct CodegenArgs {
     pub(crate) check: bool,
 }
 
+/// What to look for.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Looks only for stored jobs that a program with this lock file could not read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+    /// The program of the lock file; without it, the one whose recorded jobs are most like it
+    #[arg(long, value_name = "NAME", requires = "lock")]
+    pub(crate) program: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum CodegenTarget {
     /// A JSON Schema (2020-12) of the arguments and outputs

@@ -4,23 +4,14 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use ratchet_contract::{Codegen, Contract};
+use ratchet_contract::Codegen;
 
+use super::lock_file;
 use crate::args::{CodegenArgs, CodegenTarget};
 use crate::exit::{ExitStatus, Failure};
 
 pub(crate) fn run(args: &CodegenArgs) -> Result<(), Failure> {
-    let lock = &args.lock;
-    let text = fs::read_to_string(lock).map_err(|error| {
-        let problem = format!(
-            "cannot read {}: {error}; `ratchet::lock_test!()` and `RATCHET_LOCK=update cargo test` write it",
-            lock.display()
-        );
-        Failure::new(ExitStatus::NotFound, problem)
-    })?;
-    let contract: Contract = text.parse().map_err(|error| {
-        Failure::new(ExitStatus::Refused, format!("{}: {error}", lock.display()))
-    })?;
+    let contract = lock_file::read(&args.lock)?;
     let generated = codegen(args.target).generate(&contract);
     match &args.out {
         None => Ok(io::stdout().write_all(generated.as_bytes())?),

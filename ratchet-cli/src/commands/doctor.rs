@@ -5,13 +5,17 @@ use std::fmt::Write as _;
 
 use ratchet_core::{CHECKS, Finding, Severity};
 
-use super::Session;
+use super::{Session, stored_review};
+use crate::args::Doctor;
 use crate::exit::{ExitStatus, Failure};
 use crate::output::text::{counted, printable};
 use crate::output::{Format, column};
 
-/// Prints every finding with its remedy. Fails if there is one.
-pub(super) async fn run(session: &Session) -> Result<(), Failure> {
+/// Prints every finding with its remedy. Fails if there is one. With a lock file, only the stored jobs are compared with it.
+pub(super) async fn run(session: &Session, args: &Doctor) -> Result<(), Failure> {
+    if args.lock.is_some() {
+        return stored_review::run(session, args).await;
+    }
     let findings = session.ratchet.diagnose_thoroughly().await?;
     let out = &session.out;
     if out.format == Format::Table {

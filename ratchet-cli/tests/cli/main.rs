@@ -10,3 +10,4 @@ mod output;
 mod parity;
 mod serve;
 mod stored;
+mod stored_review;

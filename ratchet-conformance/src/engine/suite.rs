@@ -323,6 +323,11 @@ macro_rules! __engine_cases {
                 c_04_nodes_tell_what_they_serve_and_know
                 c_01_two_workers_share_the_work
             }
+            stored_review {
+                k_06_stored_jobs_that_a_new_version_cannot_read_are_counted
+                k_06_jobs_that_cannot_be_decrypted_are_counted_separately
+                k_06_jobs_of_other_programs_are_not_counted
+            }
             stuck {
                 x_03_all_but_one_stuck_leave_the_rest_running
                 h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops

@@ -7,14 +7,14 @@ use crate::shape::Shape;
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     Text(String),
     Argument(String),
 }
 
 /// Returns the template of a key, if a caller can fill it in: its arguments are required, and are strings, integers,
 /// booleans or UUIDs. Otherwise the caller must pass the key.
-pub(super) fn template(job: &JobContract, kind: &str) -> Option<Vec<Piece>> {
+pub(crate) fn template(job: &JobContract, kind: &str) -> Option<Vec<Piece>> {
     let pieces = parse(job.keys.get(kind)?)?;
     let plain = |name: &str| {
         job.arguments.iter().any(|argument| {

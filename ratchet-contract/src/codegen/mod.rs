@@ -2,7 +2,7 @@
 
 mod docs;
 mod json_schema;
-mod keys;
+pub(crate) mod keys;
 mod names;
 mod python;
 mod sql;

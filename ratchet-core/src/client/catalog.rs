@@ -99,8 +99,10 @@ impl Ratchet {
             spec.idempotency_key = contract.key("idempotency", &arguments);
             let concurrency = contract.key("concurrency", &arguments);
             let limit = entry.concurrency_limit.unwrap_or(1);
-            spec.concurrency = concurrency.map(|key| ConcurrencyKey { key, limit });
-            order::apply(&mut spec, entry.order);
+            if let Some(key) = concurrency {
+                spec.concurrency = Some(ConcurrencyKey { key, limit });
+                order::apply(&mut spec, entry.order);
+            }
             defaulted = contract.defaulted(&arguments);
         } else {
             // Recorded by a version that did not record shapes.

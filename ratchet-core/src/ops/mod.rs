@@ -4,10 +4,12 @@ mod audit;
 mod doctor;
 mod failures;
 mod overview;
+mod stored_review;
 mod verb;
 
 pub use audit::{Audit, AuditError, AuditReport};
 pub use doctor::{CHECKS, Check, Finding, Severity};
 pub use failures::{FailureError, FailureGroup, FailureGroups, Failures};
 pub use overview::{Overview, QueueOverview};
+pub use stored_review::{StoredKind, StoredReview, Stranded, StrandedReason};
 pub use verb::{Capability, VERBS, Verb};

@@ -45,6 +45,11 @@ impl Protector {
         self.keyring.has(Purpose::Sign)
     }
 
+    /// Returns `true` if jobs without a signature are refused.
+    pub(crate) fn requires_signatures(&self) -> bool {
+        self.signs() && self.sign == Sign::Required
+    }
+
     /// Returns `true` if jobs can be encrypted.
     pub(crate) fn encrypts(&self) -> bool {
         self.keyring.has(Purpose::Encrypt)

@@ -1,6 +1,7 @@
 //! The entries that a worker records in the catalog when it joins.
 
-use ratchet_store::model::{CatalogArg, CatalogEntry};
+use ratchet_contract::{Contract, JobContract};
+use ratchet_store::model::{CatalogArg, CatalogEntry, ConcurrencyKey};
 
 use crate::contract::describe;
 use crate::job::{ArgDef, JobDef, Registration};
@@ -27,7 +28,15 @@ fn entry(core: &Core, job: &Registration) -> CatalogEntry {
     entry.concurrency_limit = def.concurrency_limit;
     entry.order = def.order;
     entry.idempotency_within = def.idempotency_within;
-    entry.shape = Some(shape(job).into());
+    if let (None, Some(limit)) = (def.keys.concurrency, def.concurrency_limit) {
+        // A `single_instance` job without a template.
+        let key = def.instance_key().to_owned();
+        entry.template.concurrency = Some(ConcurrencyKey { key, limit });
+    }
+    let contract = contract(job);
+    entry.checks = contract.jobs.get(def.name).map(JobContract::compiled);
+    entry.shape = Some(contract.to_string().into());
+    entry.signed = core.protector.as_ref().is_some_and(|protector| protector.requires_signatures());
     entry
 }
 
@@ -42,8 +51,8 @@ fn argument(def: &ArgDef) -> CatalogArg {
     argument
 }
 
-/// Returns the contract of a job in the notation of the lock file, without docs and examples.
-fn shape(job: &Registration) -> String {
+/// Returns the contract of a job, without docs and examples.
+fn contract(job: &Registration) -> Contract {
     let mut contract = describe([*job]).contract;
     for job in contract.jobs.values_mut() {
         job.docs.clear();
@@ -53,7 +62,7 @@ fn shape(job: &Registration) -> String {
             argument.default.take_if(|_| argument.secret);
         }
     }
-    contract.to_string()
+    contract
 }
 
 fn text(docs: &str) -> String {

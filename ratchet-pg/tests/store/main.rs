@@ -5,6 +5,7 @@
 mod blocked;
 mod canonical;
 mod competing_claimers;
+mod enqueue_from_catalog;
 mod faults;
 mod graphs;
 mod graphs_in_tx;

@@ -114,6 +114,9 @@ impl Database {
             admin.execute(AssertSqlSafe(create)).await.expect("a database");
             self.execute("CREATE SEQUENCE test_clock MINVALUE 0 START 0").await;
         }
+        // Most tests submit jobs that no worker has recorded.
+        let allow = format!("ALTER DATABASE {} SET ratchet.allow_unknown = 'on'", self.name);
+        admin.execute(AssertSqlSafe(allow)).await.expect("is set");
         let others =
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
         sqlx::query(others).bind(&self.name).execute(&mut admin).await.expect("an answer");
@@ -193,6 +196,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0020_node_requests.sql"),
         include_str!("../../migrations/0021_failure_marks.sql"),
         include_str!("../../migrations/0022_trace.sql"),
+        include_str!("../../migrations/0024_enqueue_from_catalog.sql"),
         include_str!("../../migrations/0025_sequences.sql"),
         include_str!("../../migrations/0026_audit_signatures.sql"),
     ];

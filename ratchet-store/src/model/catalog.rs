@@ -41,6 +41,12 @@ pub struct CatalogEntry {
     /// The contract of the job, in the notation of the lock file: the shapes of its arguments and output, and the templates
     /// of its keys. `None` if the program does not record it.
     pub shape: Option<serde_json::Value>,
+    /// The same contract in a form that a database can check arguments with. `None` if the program does not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<serde_json::Value>,
+    /// Whether the workers of the program refuse jobs without a signature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 impl CatalogEntry {
@@ -60,6 +66,8 @@ impl CatalogEntry {
             order: None,
             idempotency_within: None,
             shape: None,
+            checks: None,
+            signed: false,
         }
     }
 

@@ -32,6 +32,7 @@ pub mod signing;
 pub mod size;
 pub mod spawning;
 pub mod start;
+pub mod stored_review;
 pub mod stuck;
 pub mod submit;
 pub mod timeouts;
