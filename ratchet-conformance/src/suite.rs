@@ -490,6 +490,9 @@ macro_rules! __cases {
                 x_07_released_job_is_claimable_at_once
                 l_07_release_leaves_a_line
             }
+            filters {
+                o_03_every_filter_selects_what_it_means
+            }
             query {
                 l_07_listing_is_newest_first
                 l_07_listing_can_be_oldest_first
@@ -501,6 +504,9 @@ macro_rules! __cases {
                 l_07_jobs_are_found_by_what_was_submitted
                 d_01_dead_jobs_are_found_by_what_went_wrong
                 l_07_jobs_are_found_by_the_time_they_were_submitted
+                o_03_jobs_are_found_by_their_arguments
+                o_03_jobs_are_found_by_their_runs
+                o_03_a_search_examines_a_limited_number_of_jobs
                 d_01_retried_job_is_no_longer_found_as_dead
                 v_03_counts_follow_every_move
                 v_03_counts_are_kept_by_queue

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{Filter, JobId, JobRecord, JobState, Page, PageRequest, UnknownJob};
+use ratchet_store::rules::search::Search;
 
 impl Tables {
     pub(super) fn list(&self, filter: &Filter, page: PageRequest) -> Page {
@@ -86,10 +87,11 @@ fn page_of<'a>(
     filter: &Filter,
     page: PageRequest,
 ) -> Page {
-    let mut fitting = jobs.filter(|job| filter.matches(job));
-    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    let jobs: Vec<_> = fitting.by_ref().take(limit).cloned().collect();
-    let more = fitting.next().is_some();
-    let next = jobs.last().map(|job| job.id).filter(|_| more);
-    Page { jobs, next }
+    let mut search = Search::new(filter, page);
+    for job in jobs {
+        if !search.add(job) {
+            break;
+        }
+    }
+    search.finish()
 }

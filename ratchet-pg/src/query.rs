@@ -7,6 +7,7 @@ use ratchet_store::model::{
     AttemptRecord, Counts, Filter, GroupId, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
     TerminalReason, UnknownJob,
 };
+use ratchet_store::rules::search::Search;
 use uuid::Uuid;
 
 use crate::db;
@@ -38,21 +39,70 @@ impl Inner {
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
-        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let page = match filter.searches() {
+            true => self.search(&mut db, filter, page).await?,
+            false => {
+                let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+                let most = i64::from(page.limit) + 1;
+                let mut ids = self.list_ids(&mut db, filter, page.before, most).await?;
+                let more = ids.len() > limit;
+                ids.truncate(limit);
+                let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
+                let jobs = self.jobs_in_order(&mut db, filter, ids).await?;
+                Page { jobs, next, examined: None }
+            }
+        };
+        db.commit().await?;
+        self.try_to_set_aside_unreadable().await;
+        Ok(page)
+    }
+
+    /// Reads the jobs that a statement can select, chunk by chunk, and compares them with the other conditions.
+    async fn search(
+        &self,
+        db: &mut PgConnection,
+        filter: &Filter,
+        request: PageRequest,
+    ) -> Result<Page, Fault> {
+        const CHUNK: i64 = 1000;
+        let (mut search, mut before) = (Search::new(filter, request), request.before);
+        loop {
+            let ids = self.list_ids(db, filter, before, CHUNK).await?;
+            let Some(last) = ids.last().copied() else { break };
+            before = Some(JobId::from_uuid(last));
+            let jobs = self.jobs_in_order(db, filter, ids).await?;
+            if !jobs.iter().all(|job| search.add(job)) {
+                break;
+            }
+        }
+        Ok(search.finish())
+    }
+
+    /// Returns the ids of jobs that match the conditions that a statement can select by, behind a job.
+    async fn list_ids(
+        &self,
+        db: &mut PgConnection,
+        filter: &Filter,
+        before: Option<JobId>,
+        most: i64,
+    ) -> Result<Vec<Uuid>, Fault> {
         let statement = self.sql.list_ids_by(filter.oldest_first, filter.expires_by.is_some());
-        let query = db::query_scalar(statement);
-        let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
-        let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
-        let more = ids.len() > limit;
-        ids.truncate(limit);
-        let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
-        let mut jobs = self.jobs(&mut db, ids).await?;
+        let query = db::query_scalar(statement).bind(most).bind(before.map(JobId::uuid));
+        Ok(bind_filter(query, filter).fetch_all(db).await?)
+    }
+
+    /// Returns the readable jobs among these, in the order of the listing.
+    async fn jobs_in_order(
+        &self,
+        db: &mut PgConnection,
+        filter: &Filter,
+        ids: Vec<Uuid>,
+    ) -> Result<Vec<JobRecord>, Fault> {
+        let mut jobs = self.jobs(db, ids).await?;
         if filter.oldest_first {
             jobs.reverse();
         }
-        db.commit().await?;
-        self.try_to_set_aside_unreadable().await;
-        Ok(Page { jobs, next })
+        Ok(jobs)
     }
 
     pub(crate) async fn counts(&self) -> Result<Counts, Fault> {

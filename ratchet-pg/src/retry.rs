@@ -189,7 +189,8 @@ impl Inner {
         self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;
         let mut jobs = self.jobs(db, ids).await?;
         jobs.reverse();
-        for job in jobs {
+        // The statement does not select by every condition.
+        for job in jobs.into_iter().filter(|job| filter.finds(job)) {
             if redriven.retried.len() >= most {
                 break;
             }

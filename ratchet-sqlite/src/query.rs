@@ -7,6 +7,7 @@ use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
     LogLine, NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
 };
+use ratchet_store::rules::search::Search;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -49,7 +50,7 @@ impl Look<'_> {
         let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
         let states: i64 = states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b);
         // One more than the limit shows whether there is another page.
-        let chunk = limit.saturating_add(1).clamp(2, 1000);
+        let chunk = if filter.searches() { 1000 } else { limit.saturating_add(1).clamp(2, 1000) };
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
@@ -61,8 +62,8 @@ impl Look<'_> {
             (Some(_), _, false) => sql::job::LIST_GROUP_JOBS,
             (Some(_), _, true) => sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
         };
-        let mut jobs = Vec::new();
-        loop {
+        let mut search = Search::new(filter, page);
+        'page: loop {
             let mut query = sqlx::query(statement)
                 .bind(cursor.as_slice())
                 .bind(states)
@@ -79,18 +80,15 @@ impl Look<'_> {
             for row in rows {
                 cursor = row.try_get("id")?;
                 let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
-                if filter.matches(&job) {
-                    jobs.push(job);
+                if !search.add(&job) {
+                    break 'page;
                 }
             }
-            if end || jobs.len() > limit {
+            if end {
                 break;
             }
         }
-        let more = jobs.len() > limit;
-        jobs.truncate(limit);
-        let next = jobs.last().map(|job| job.id).filter(|_| more);
-        Ok(Page { jobs, next })
+        Ok(search.finish())
     }
 
     pub(crate) async fn counts(&mut self) -> Result<Counts, sqlx::Error> {

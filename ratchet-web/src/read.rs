@@ -31,6 +31,10 @@ pub(crate) struct JobPage {
     pub(crate) next: Option<JobId>,
     /// The job in front of which the previous page ends.
     pub(crate) previous: Option<JobId>,
+    /// How many jobs were compared with conditions that a store cannot select by, if there are any.
+    pub(crate) examined: Option<u64>,
+    /// Whether the page ended because as many jobs as allowed were examined.
+    pub(crate) limited: bool,
 }
 
 impl Request {
@@ -49,31 +53,76 @@ impl Request {
             Cursor::First => None,
             Cursor::Behind(id) | Cursor::InFrontOf(id) => Some(id),
         };
+        self.may_search(&filter).await?;
         let filters = self.access.scope().narrow(&filter);
-        let (mut jobs, mut more) = (Vec::new(), false);
+        let request = PageRequest { before, limit };
+        // How far each listing was read, if it goes on.
+        let (mut jobs, mut ends, mut examined) = (Vec::new(), Vec::new(), None);
+        let mut limited = false;
         for narrowed in &filters {
-            let page = self.ratchet().jobs().list(narrowed, PageRequest { before, limit }).await?;
-            more |= page.next.is_some();
+            let page = self.ratchet().jobs().list(narrowed, request).await?;
+            limited |= page.is_limited(request);
+            if let Some(more) = page.examined {
+                *examined.get_or_insert(0) += more;
+            }
+            ends.extend(page.next);
             jobs.extend(page.jobs);
         }
+        // Behind the nearest of these ends, a listing may have jobs that were not read.
+        let end = if filter.oldest_first { ends.iter().min() } else { ends.iter().max() }.copied();
+        let is_read = |id: JobId| {
+            end.is_none_or(|end| if filter.oldest_first { id <= end } else { id >= end })
+        };
+        jobs.retain(|job| is_read(job.id));
         if filters.len() > 1 {
             jobs.sort_by_key(|job| job.id);
             if !filter.oldest_first {
                 jobs.reverse();
             }
         }
-        more |= jobs.len() > limit as usize;
+        let full = jobs.len() > limit as usize;
         jobs.truncate(limit as usize);
+        let end = if full { jobs.last().map(|job| job.id) } else { end };
+        let started = jobs.first().map(|job| job.id).or(before);
         if backward {
             jobs.reverse();
         }
-        let (first, last) = (jobs.first().map(|job| job.id), jobs.last().map(|job| job.id));
         let (next, previous) = match cursor {
-            Cursor::First => (last.filter(|_| more), None),
-            Cursor::Behind(_) => (last.filter(|_| more), first),
-            Cursor::InFrontOf(_) => (last, first.filter(|_| more)),
+            Cursor::First => (end, None),
+            Cursor::Behind(_) => (end, started),
+            Cursor::InFrontOf(_) => (started, end),
         };
-        Ok(JobPage { jobs, next, previous })
+        Ok(JobPage { jobs, next, previous, examined, limited: limited && !full })
+    }
+
+    /// Refuses a filter that would reveal arguments which the access may not see.
+    pub(crate) async fn may_search(&self, filter: &Filter) -> Result<(), Problem> {
+        if filter.arguments.is_empty() {
+            return Ok(());
+        }
+        if !self.access.sees_arguments() {
+            return Err(Problem::new(
+                "denied",
+                "your access does not include arguments, so a filter cannot test them",
+            ));
+        }
+        let tests = |name: &str| {
+            filter.arguments.iter().any(|test| test.path.first().is_some_and(|first| first == name))
+        };
+        for job in self.ratchet().definitions() {
+            let found = job.args.iter().find(|argument| argument.secret && tests(argument.name));
+            if let Some(argument) = found {
+                return Err(secret(argument.name, job.name));
+            }
+        }
+        for record in self.ratchet().catalog().list().await? {
+            let entry = &record.record.entry;
+            let found = entry.args.iter().find(|argument| argument.secret && tests(&argument.name));
+            if let Some(argument) = found {
+                return Err(secret(&argument.name, &entry.name));
+            }
+        }
+        Ok(())
     }
 
     /// Returns a job. A job outside of the scope does not exist.
@@ -121,6 +170,7 @@ impl Request {
         filter: &Filter,
         limit: u32,
     ) -> Result<FailureGroups, Problem> {
+        self.may_search(filter).await?;
         let filters = self.access.scope().narrow(filter);
         if let [filter] = filters.as_slice() {
             return Ok(self.ratchet().failures().groups(filter, limit).await?);
@@ -222,6 +272,14 @@ impl Request {
         }
         Err(Problem::not_found(format!("there is no queue `{}`", brief(queue, 80))))
     }
+}
+
+fn secret(argument: &str, job: &str) -> Problem {
+    let (argument, job) = (brief(argument, 80), brief(job, 80));
+    Problem::new(
+        "denied",
+        format!("the argument `{argument}` of `{job}` is secret, so a filter cannot test it"),
+    )
 }
 
 fn add(known: &mut FailureGroup, group: FailureGroup) {

@@ -89,8 +89,13 @@ async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
     let request = PageRequest { before: listing.after, limit: listing.limit };
     let page = session.ratchet.jobs().list(&filter, request).await?;
     session.out.list(&page.jobs, &columns(), "no job matches")?;
-    if let Some(next) = page.next {
-        eprintln!("more jobs match; continue with --after {next}");
+    match (page.next, page.examined) {
+        (Some(next), Some(examined)) if page.is_limited(request) => {
+            eprintln!("searched {examined} jobs; search further with --after {next}");
+        }
+        (Some(next), Some(_)) => eprintln!("more jobs may match; continue with --after {next}"),
+        (Some(next), None) => eprintln!("more jobs match; continue with --after {next}"),
+        (None, _) => {}
     }
     Ok(())
 }

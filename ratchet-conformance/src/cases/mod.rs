@@ -22,6 +22,7 @@ pub mod expiry;
 pub mod explain;
 pub mod failure_marks;
 pub mod fence;
+pub mod filters;
 pub mod history;
 pub mod idempotency;
 pub mod insert;

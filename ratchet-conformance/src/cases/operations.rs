@@ -41,9 +41,7 @@ async fn start(world: &World, record: OperationRecord) -> OperationRecord {
 async fn next_page(world: &World, current: &OperationRecord, limit: u32) -> OperationUpdate {
     let request = PageRequest { before: current.cursor, limit };
     let page = world.store.list(&operation::listing(current), request).await.expect("lists");
-    let jobs = page.jobs.iter().map(|job| job.id).collect();
-    let (id, version, last) = (current.id, current.version, page.next.is_none());
-    OperationUpdate::Page { id, version, jobs, last }
+    operation::page(current, &page)
 }
 
 async fn run_page(world: &World, current: &OperationRecord, limit: u32) -> OperationReply {

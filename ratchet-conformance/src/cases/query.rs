@@ -1,6 +1,8 @@
 //! Listing, filtering and counting jobs.
 
-use ratchet_store::model::{Filter, JobId, JobState, PageRequest, TerminalReason};
+use ratchet_store::model::{
+    ArgumentTest, Filter, JobId, JobState, Page, PageRequest, TerminalReason,
+};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
@@ -139,6 +141,93 @@ pub async fn l_07_jobs_are_found_by_the_time_they_were_submitted(world: &World) 
     let new = world.submit(world.job()).await;
     assert_eq!(world.list(Filter::any().queued_before(between)).await, [old]);
     assert_eq!(world.list(Filter::any().queued_after(between)).await, [new]);
+}
+
+pub async fn o_03_jobs_are_found_by_their_arguments(world: &World) {
+    let payload = |text: &str| text.as_bytes().to_vec();
+    let order =
+        world.submit(world.job().payload(&payload(r#"{"order":{"id":42},"to":["a","b"]}"#))).await;
+    let signed = payload(r#"{"$ratchet":{"v":1,"sign":"s1:AAAA","args":{"order":{"id":43}}}}"#);
+    let signed = world.submit(world.job().payload(&signed)).await;
+    let sealed = payload(r#"{"$ratchet":{"v":1,"seal":"e1:AAAA"}}"#);
+    world.submit(world.job().payload(&sealed)).await;
+    world.submit(world.job().payload(&payload("not json"))).await;
+    let test = |path: &str, value: &str| ArgumentTest::new(path.split('.'), value);
+    for (tests, found) in [
+        (vec![test("order.id", "42")], vec![order]),
+        (vec![test("order.id", "43")], vec![signed]),
+        (vec![test("order.id", "42"), test("to.1", "b")], vec![order]),
+        (vec![test("order.id", "42"), test("to.1", "a")], vec![]),
+        (vec![test("$ratchet.v", "1")], vec![]),
+    ] {
+        let filter = tests.into_iter().fold(Filter::any(), Filter::argument);
+        assert_eq!(world.list(filter.clone()).await, found, "{filter}");
+    }
+}
+
+pub async fn o_03_jobs_are_found_by_their_runs(world: &World) {
+    let node = world.node().await;
+    world.submit(world.job()).await;
+    let retried = node.claim_one().await;
+    world.apply(retried.retry(secs(3600))).await;
+    world.submit(world.job()).await;
+    let failed = node.claim_one().await;
+    world.apply(failed.fail_with("Connection refused by host")).await;
+    world.pass(secs(60)).await;
+    let between = world.now().await;
+    world.pass(secs(60)).await;
+    let waiting = world.submit(world.job()).await;
+    let (retried, failed) = (retried.id(), failed.id());
+    let later = between.checked_add(secs(1800)).expect("in range");
+    let error_type = world.get(failed).await.error.expect("an error").error_type;
+    for (filter, found) in [
+        (Filter::any().attempts_above(0), vec![failed, retried]),
+        (Filter::any().attempts_below(1), vec![waiting]),
+        (Filter::any().attempts_above(0).attempts_below(1), vec![]),
+        (Filter::any().node(node.id), vec![failed, retried]),
+        (Filter::any().node(world.stranger().id), vec![]),
+        (Filter::any().error_text("connection REFUSED"), vec![failed]),
+        (Filter::any().error_type(&error_type), vec![failed, retried]),
+        (Filter::any().error_type(format!("{error_type}2")), vec![]),
+        (Filter::any().due_after(later), vec![retried]),
+        (Filter::any().due_before(later), vec![waiting, failed]),
+        (Filter::any().finished_before(between), vec![failed]),
+        (Filter::any().finished_after(between), vec![]),
+        (Filter::any().state(JobState::Pending).attempts_above(0), vec![retried]),
+    ] {
+        assert_eq!(world.list(filter.clone()).await, found, "{filter}");
+        let mut oldest: Vec<_> = found;
+        oldest.reverse();
+        assert_eq!(world.list(filter.clone().oldest_first()).await, oldest, "{filter}");
+    }
+}
+
+/// Rows that pass the other conditions count, and no others.
+pub async fn o_03_a_search_examines_a_limited_number_of_jobs(world: &World) {
+    let most = Page::EXAMINED;
+    let mut first = None;
+    let mut jobs = vec![world.job().payload(br#"{"n":7}"#)];
+    jobs.extend((0..most + 5).map(|_| world.job()));
+    jobs.push(world.job().queue("other"));
+    while !jobs.is_empty() {
+        let rest = jobs.split_off(jobs.len().min(1000));
+        let ids = world.submit_all(jobs).await;
+        first.get_or_insert(ids[0]);
+        jobs = rest;
+    }
+    let filter = Filter::any().queue("default").argument(ArgumentTest::new(["n"], "7"));
+    let request = PageRequest { before: None, limit: 10 };
+    let page = world.store.list(&filter, request).await.expect("a page");
+    assert!(page.jobs.is_empty() && page.is_limited(request));
+    assert_eq!(page.examined, Some(u64::from(most)));
+    let request = PageRequest { before: page.next, limit: 10 };
+    let page = world.store.list(&filter, request).await.expect("a page");
+    let found: Vec<_> = page.jobs.iter().map(|job| job.id).collect();
+    assert_eq!(found.first(), first.as_ref());
+    assert_eq!((found.len(), page.next, page.examined), (1, None, Some(6)));
+    // Other conditions examine nothing.
+    let page = world.store.list(&Filter::any().queue("other"), request).await.expect("a page");
+    assert_eq!(page.examined, None);
 }
 
 pub async fn d_01_retried_job_is_no_longer_found_as_dead(world: &World) {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratchet_store::model::{
     BreakerSample, BreakerSettings, BulkVerb, CallResult, CancelCause, Change, ChangeReply,
     Channel, ClaimRequest, Claimed, Command, Declarations, Filter, GraphEffects, GroupFilter,
@@ -23,6 +24,14 @@ use crate::fixture::{RunExt, SettlementExt};
 
 /// The unit of time. It is long, so that the time added by a real clock is rounded away.
 pub(super) const TICK: Duration = Duration::from_mins(10);
+
+/// Returns an instant for a filter: between two ticks, because the clocks of the stores differ by less than that. The
+/// driver makes it relative to the present.
+pub(super) fn ticks_ago(ticks: u32) -> Timestamp {
+    let ago = TICK * ticks + TICK / 2;
+    let ago = i64::try_from(ago.as_micros()).expect("in range");
+    Timestamp::from_microsecond(5 * 600_000_000 - ago).expect("in range")
+}
 
 /// Passes after every operation, so that no two operations have the same timestamp on one store and different ones on
 /// the other.
@@ -134,7 +143,11 @@ impl<'a> Driver<'a> {
             }
             Op::Rescue => self.rescue().await,
             Op::Command(command) => {
-                let reply = store.command(command.clone()).await;
+                let mut command = command.clone();
+                if let Command::Redrive { filter, .. } = &mut command {
+                    *filter = self.at_present(filter).await;
+                }
+                let reply = store.command(command).await;
                 format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
             }
             Op::Bulk(number, verb, filter) => self.bulk(*number, *verb, filter).await,
@@ -161,10 +174,11 @@ impl<'a> Driver<'a> {
             Op::List(filter, limit) => {
                 let request = PageRequest { before: None, limit: *limit };
                 let mut pages = String::new();
-                for filter in [filter.clone(), filter.clone().oldest_first()] {
+                let filter = self.at_present(filter).await;
+                for filter in [filter.clone(), filter.oldest_first()] {
                     let page = ok(store.list(&filter, request).await);
                     let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
-                    let _ = write!(pages, "{ids:?} {:?}", page.next);
+                    let _ = write!(pages, "{ids:?} {:?} {:?}", page.next, page.examined);
                 }
                 pages
             }
@@ -229,7 +243,8 @@ impl<'a> Driver<'a> {
         let store = self.harness.store();
         let id = OperationId::from_uuid(Uuid::from_u128(u128::from(number)));
         let cutoff = ok(store.now().await) + TICK * 1000;
-        let record = operation::prepare(id, verb, filter, cutoff, None);
+        let filter = self.at_present(filter).await;
+        let record = operation::prepare(id, verb, &filter, cutoff, None);
         let mut update = OperationUpdate::Start(record);
         let mut pages = String::new();
         for _ in 0..MOST_PAGES {
@@ -252,11 +267,25 @@ impl<'a> Driver<'a> {
             }
             let request = PageRequest { before: current.cursor, limit: 2 };
             let page = ok(store.list(&operation::listing(&current), request).await);
-            let jobs = page.jobs.iter().map(|job| job.id).collect();
-            let (version, last) = (current.version, page.next.is_none());
-            update = OperationUpdate::Page { id, version, jobs, last };
+            update = operation::page(&current, &page);
         }
         pages
+    }
+
+    /// Returns a filter whose instants, which [`ticks_ago`] made, are relative to the present of the store.
+    async fn at_present(&self, filter: &Filter) -> Filter {
+        let now = ok(self.store.now().await);
+        let mut filter = filter.clone();
+        for instant in [
+            &mut filter.due_after,
+            &mut filter.due_before,
+            &mut filter.finished_after,
+            &mut filter.finished_before,
+        ] {
+            let ago = instant.map(|at| Timestamp::UNIX_EPOCH.duration_since(at));
+            *instant = ago.map(|ago| now.checked_sub(ago).expect("a time in range"));
+        }
+        filter
     }
 
     async fn rescue(&self) -> String {

@@ -5,12 +5,13 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    AfterFailure, BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce, Declarations,
-    Due, Filter, GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    AfterFailure, ArgumentTest, BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce,
+    Declarations, Due, Filter, GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits,
+    QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
-use super::driver::{TICK, declarations, settings};
+use super::driver::{TICK, declarations, settings, ticks_ago};
 use super::op::{Ending, How, Op};
 use super::stats::MINUTES;
 use crate::fixture::JobExt;
@@ -144,7 +145,7 @@ impl Generator {
         let priority = Priority::ALL[rng.usize(..5)];
         // Keep unknown jobs rare: they are never claimed, so they never release their keys.
         let name = if rng.u8(..12) == 0 { "strange" } else { ["mail", "bill"][rng.usize(..2)] };
-        let mut spec = JobSpec::new(name, vec![b'0' + rng.u8(..2)]);
+        let mut spec = JobSpec::new(name, format!("{{\"n\":{}}}", rng.u8(..2)).into_bytes());
         spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
@@ -286,7 +287,29 @@ impl Generator {
         Op::Bulk(self.rng.u64(..), verb, self.filter())
     }
 
+    /// A quarter of the filters search. Their numbers must not change the other operations of a seed.
     fn filter(&mut self) -> Filter {
+        let filter = self.plain_filter();
+        if self.stats_rng.u8(..4) > 0 {
+            return filter;
+        }
+        let rng = &mut self.stats_rng;
+        let node = self.nodes.get(rng.usize(..self.nodes.len().max(1))).copied();
+        match rng.u8(..10) {
+            0 => filter.attempts_above(rng.u32(..3)),
+            1 => filter.attempts_below(rng.u32(..3)),
+            2 => filter.node(node.unwrap_or(NodeId::from_uuid(Uuid::max()))),
+            3 => filter.error_text("BO"),
+            4 => filter.error_type("Broken"),
+            5 => filter.due_before(ticks_ago(rng.u32(..20))),
+            6 => filter.due_after(ticks_ago(rng.u32(..20))),
+            7 => filter.finished_before(ticks_ago(rng.u32(..20))),
+            8 => filter.finished_after(ticks_ago(rng.u32(..20))),
+            _ => filter.argument(ArgumentTest::new(["n"], rng.u8(..2).to_string())),
+        }
+    }
+
+    fn plain_filter(&mut self) -> Filter {
         match self.rng.u8(0..6) {
             0 => Filter::any().name("mail"),
             1 => Filter::any().queue("other"),

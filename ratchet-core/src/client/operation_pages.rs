@@ -56,9 +56,7 @@ impl Core {
         }
         let request = PageRequest { before: current.cursor, limit };
         let listed = self.store.list(&operation::listing(current), request).await?;
-        let jobs: Vec<_> = listed.jobs.iter().map(|job| job.id).collect();
-        let (id, version, last) = (current.id, current.version, listed.next.is_none());
-        let page = OperationUpdate::Page { id, version, jobs, last };
+        let page = operation::page(current, &listed);
         self.update_for(current, "operations.page", page).await
     }
 

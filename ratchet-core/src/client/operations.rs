@@ -19,6 +19,9 @@ use crate::runtime::Core;
 /// How many jobs a preview counts.
 const COUNTED: u64 = 10_000;
 
+/// How many jobs a preview compares with conditions that a store cannot select by.
+const SEARCHED: u64 = 100_000;
+
 /// How many jobs a preview names.
 const SAMPLE: usize = 10;
 
@@ -169,8 +172,8 @@ impl Operations {
             by_queue: BTreeMap::new(),
             sample: Vec::new(),
         };
-        let mut before = None;
-        while preview.count < COUNTED && !preview.exact {
+        let (mut before, mut searched) = (None, 0);
+        while preview.count < COUNTED && searched < SEARCHED && !preview.exact {
             let page = self.core.store.list(&listing, PageRequest { before, limit: 1000 }).await?;
             let selected =
                 page.jobs.iter().filter(|job| operation::command(&prepared, job).is_some());
@@ -182,6 +185,7 @@ impl Operations {
                     preview.sample.push(job.id);
                 }
             }
+            searched += page.examined.unwrap_or_default();
             (before, preview.exact) = (page.next, page.next.is_none());
         }
         Ok(preview)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Change, ChangeReply, FailureMark, FailureState, Filter, JobId, JobRecord, JobState, Judgment,
-    MarkFailure, PageRequest, TerminalReason,
+    MarkFailure, Page, PageRequest, TerminalReason,
 };
 use ratchet_store::{StoreError, rules};
 use serde::Serialize;
@@ -88,12 +88,14 @@ impl Failures {
         filter.states = vec![JobState::Failed];
         filter.oldest_first = false;
         let mut groups: BTreeMap<(String, String), FailureGroup> = BTreeMap::new();
-        let (mut before, mut read, mut complete) = (None, 0, false);
-        while read < u64::from(limit) && !complete {
+        let (mut before, mut read, mut examined, mut complete) = (None, 0, 0, false);
+        let most = u64::from(limit.max(Page::EXAMINED));
+        while read < u64::from(limit) && examined < most && !complete {
             let left = u32::try_from(u64::from(limit) - read).unwrap_or(u32::MAX);
             let request = PageRequest { before, limit: left.min(1000) };
             let page = self.core.store.list(&filter, request).await?;
             read += page.jobs.len() as u64;
+            examined += page.examined.unwrap_or_default();
             page.jobs.iter().for_each(|job| add(&mut groups, job));
             (before, complete) = (page.next, page.next.is_none());
         }

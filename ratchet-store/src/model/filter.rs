@@ -1,17 +1,27 @@
-//! Filters, pages and counts of jobs.
+//! Filters and counts of jobs.
 
+mod argument;
+mod conditions;
+mod matching;
+mod page;
 mod text;
 
-pub use text::{CONDITIONS, FilterError};
+pub use argument::ArgumentTest;
+pub use conditions::FilterError;
+pub use page::{Page, PageRequest};
+pub use text::CONDITIONS;
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{GroupId, JobId, JobRecord, JobState, TerminalReason};
+use super::{GroupId, JobState, NodeId, TerminalReason};
 
 /// Selects jobs. A job must match every condition that is set.
+///
+/// The conditions on node, attempts, due time, end, error and arguments are compared with one job after the other, so a
+/// page with such a condition is limited; see [`Page::examined`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -41,6 +51,26 @@ pub struct Filter {
     pub group: Option<GroupId>,
     /// The job waits or is paused, and expires at this instant or earlier.
     pub expires_by: Option<Timestamp>,
+    /// The latest run of the job was claimed by this node.
+    pub node: Option<NodeId>,
+    /// More attempts than this have failed in the generation of the job.
+    pub attempts_above: Option<u32>,
+    /// Fewer attempts than this have failed in the generation of the job.
+    pub attempts_below: Option<u32>,
+    /// The job is or was due at this instant or later.
+    pub due_after: Option<Timestamp>,
+    /// The job is or was due before this instant.
+    pub due_before: Option<Timestamp>,
+    /// The job ended at this instant or later.
+    pub finished_after: Option<Timestamp>,
+    /// The job ended before this instant.
+    pub finished_before: Option<Timestamp>,
+    /// The type of the last error of the job, without its path.
+    pub error_type: Option<String>,
+    /// The message of the last error of the job contains this text. Case is ignored.
+    pub error_text: Option<String>,
+    /// The arguments of the job pass all of these tests.
+    pub arguments: Vec<ArgumentTest>,
     /// Whether a listing begins with the oldest job. Commands ignore this.
     pub oldest_first: bool,
 }
@@ -129,66 +159,74 @@ impl Filter {
         self
     }
 
+    /// Selects jobs whose latest run was claimed by this node.
+    pub fn node(mut self, node: NodeId) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// Selects jobs of which more attempts than this have failed, in their generation.
+    pub fn attempts_above(mut self, attempts: u32) -> Self {
+        self.attempts_above = Some(attempts);
+        self
+    }
+
+    /// Selects jobs of which fewer attempts than this have failed, in their generation.
+    pub fn attempts_below(mut self, attempts: u32) -> Self {
+        self.attempts_below = Some(attempts);
+        self
+    }
+
+    /// Selects jobs that are or were due at this instant or later.
+    pub fn due_after(mut self, instant: Timestamp) -> Self {
+        self.due_after = Some(instant);
+        self
+    }
+
+    /// Selects jobs that are or were due before this instant.
+    pub fn due_before(mut self, instant: Timestamp) -> Self {
+        self.due_before = Some(instant);
+        self
+    }
+
+    /// Selects jobs that ended at this instant or later.
+    pub fn finished_after(mut self, instant: Timestamp) -> Self {
+        self.finished_after = Some(instant);
+        self
+    }
+
+    /// Selects jobs that ended before this instant.
+    pub fn finished_before(mut self, instant: Timestamp) -> Self {
+        self.finished_before = Some(instant);
+        self
+    }
+
+    /// Selects jobs whose last error has this type, such as `ConnectError`.
+    ///
+    /// What the runs of a confidential job write is encrypted, so errors of such jobs do not match.
+    pub fn error_type(mut self, name: impl Into<String>) -> Self {
+        self.error_type = Some(name.into());
+        self
+    }
+
+    /// Selects jobs with this text in the message of their last error. Case is ignored. Errors of confidential jobs do
+    /// not match.
+    pub fn error_text(mut self, text: impl Into<String>) -> Self {
+        self.error_text = Some(text.into());
+        self
+    }
+
+    /// Selects jobs whose arguments pass a test. If called repeatedly, jobs whose arguments pass all of them.
+    pub fn argument(mut self, test: ArgumentTest) -> Self {
+        self.arguments.push(test);
+        self
+    }
+
     /// Lists the oldest jobs first instead of the newest.
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
         self
     }
-
-    /// Returns `true` if the job matches. Used by stores that evaluate filters on records.
-    pub fn matches(&self, job: &JobRecord) -> bool {
-        fn is(wanted: Option<&str>, have: Option<&str>) -> bool {
-            wanted.is_none_or(|wanted| have == Some(wanted))
-        }
-        let spec = &job.spec;
-        let envelope = job.envelope.as_ref();
-        (self.states.is_empty() || self.states.contains(&job.state))
-            && is(self.queue.as_deref(), Some(&spec.queue))
-            && is(self.name.as_deref(), Some(&spec.name))
-            && self.tag.as_ref().is_none_or(|tag| spec.tags.contains(tag))
-            && is(self.tenant.as_deref(), spec.tenant.as_deref())
-            && is(self.business_key.as_deref(), spec.business_key.as_deref())
-            && is(self.correlation_id.as_deref(), spec.correlation_id.as_deref())
-            && self
-                .reason
-                .is_none_or(|reason| envelope.is_some_and(|envelope| envelope.reason == reason))
-            && is(
-                self.fingerprint.as_deref(),
-                envelope.map(|envelope| envelope.failure.fingerprint.as_str()),
-            )
-            && self.queued_before.is_none_or(|instant| job.queued_at < instant)
-            && self.queued_after.is_none_or(|instant| job.queued_at >= instant)
-            && self
-                .expires_by
-                .is_none_or(|instant| job.cancels_at().is_some_and(|expires| expires <= instant))
-            && self.group.is_none_or(|group| {
-                spec.step.as_ref().is_some_and(|step| step.group == Some(group))
-            })
-    }
-}
-
-/// A request for one page of a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest {
-    /// Continue behind this job: the `next` of the previous page. Without it the listing begins with the first page.
-    pub before: Option<JobId>,
-    /// The maximum number of jobs per page.
-    pub limit: u32,
-}
-
-impl Default for PageRequest {
-    fn default() -> Self {
-        Self { before: None, limit: 100 }
-    }
-}
-
-/// One page of a listing, newest jobs first unless the filter says [`oldest_first`](Filter::oldest_first).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Page {
-    /// The jobs of the page.
-    pub jobs: Vec<JobRecord>,
-    /// The `before` of the request for the next page; `None` on the last page.
-    pub next: Option<JobId>,
 }
 
 /// The number of jobs by queue and state.

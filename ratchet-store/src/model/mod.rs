@@ -62,7 +62,9 @@ pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};
-pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
+pub use filter::{
+    ArgumentTest, CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts,
+};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use histogram::Histogram;

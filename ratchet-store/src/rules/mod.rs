@@ -18,6 +18,7 @@ pub mod node;
 pub mod operation;
 pub mod queue;
 pub mod recurring;
+pub mod search;
 pub mod stats;
 
 pub use apply::Standing;

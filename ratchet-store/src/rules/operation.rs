@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::model::{
     Actor, AuditHash, BulkVerb, CancelCause, Command, CommandError, CommandReply, Due, Filter,
     JobId, JobRecord, JobState, OperationControl, OperationId, OperationPage, OperationRecord,
-    OperationReply, OperationState, OperationUpdate,
+    OperationReply, OperationState, OperationUpdate, Page,
 };
 
 /// The maximum number of jobs of one page.
@@ -98,6 +98,15 @@ pub fn listing(operation: &OperationRecord) -> Filter {
     let before = filter.queued_before.map_or(operation.cutoff, |at| at.min(operation.cutoff));
     filter.queued_before = Some(before);
     filter
+}
+
+/// Returns the update that visits the jobs of a page of [`listing`]. A page that was limited before it was full also names
+/// the job up to which it was searched: the operation does not select it and continues behind it.
+pub fn page(operation: &OperationRecord, listed: &Page) -> OperationUpdate {
+    let mut jobs: Vec<_> = listed.jobs.iter().map(|job| job.id).collect();
+    jobs.extend(listed.next.filter(|next| jobs.last() != Some(next)));
+    let (id, version, last) = (operation.id, operation.version, listed.next.is_none());
+    OperationUpdate::Page { id, version, jobs, last }
 }
 
 /// Returns the command for a visited job, or `None` if the operation does not select it.

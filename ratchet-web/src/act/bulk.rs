@@ -66,6 +66,7 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
     };
     let verb = verb(action, order.fields.get("due"))?;
     let filter = Filter::parse(text, request.now)?;
+    request.may_search(&filter).await?;
     let found = request.ratchet().operations().preview(verb, &filter).await?;
     let more = if found.exact { "" } else { "+" };
     let mut sentences = vec![
@@ -115,6 +116,7 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
 async fn presented(request: &Request, order: &Order) -> Result<BulkPreview, Problem> {
     let verb = verb(order.fields.get("action"), order.fields.get("due"))?;
     let filter = Filter::parse(order.fields.get("filter"), request.now)?;
+    request.may_search(&filter).await?;
     let cutoff = order.fields.get("cutoff").parse().map_err(|_| {
         Problem::new("refused", "`cutoff` must be the cut-off of a preview, which is an instant")
     })?;

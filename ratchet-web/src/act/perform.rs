@@ -345,6 +345,7 @@ async fn redrive(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<
         text => read_duration(text).map_err(|problem| Problem::new("refused", problem))?,
     };
     let (mut retried, mut skipped) = (0, 0);
+    request.may_search(&filter).await?;
     for filter in request.access.scope().narrow(&filter) {
         let redrive = Redrive::new(filter).limit(left).pace(pace);
         let result = ratchet.jobs().redrive(redrive).await?;

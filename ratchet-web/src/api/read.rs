@@ -54,10 +54,11 @@ async fn page(request: &Request, filter: &Filter) -> Answer {
     let jobs: Vec<_> = page.jobs.iter().map(|job| document::document(request, job)).collect();
     let id = |id: Option<JobId>| id.map_or("null".to_owned(), |id| format!("\"{id}\""));
     Ok(json(format!(
-        "{{\"jobs\":[{}],\"next\":{},\"previous\":{}}}",
+        "{{\"jobs\":[{}],\"next\":{},\"previous\":{},\"examined\":{}}}",
         jobs.join(","),
         id(page.next),
-        id(page.previous)
+        id(page.previous),
+        page.examined.map_or("null".to_owned(), |examined| examined.to_string())
     )))
 }
 

@@ -50,6 +50,9 @@ pub(crate) async fn page(request: Request) -> Answer {
                 }
             }
         }
+        @if let Some(examined) = found.examined.filter(|_| found.limited) {
+            p.meta { "These are the matches among " (count(examined)) " jobs. Continue with " @if found.next.is_some() { "“Next”" } @else { "“Previous”" } " to search further." }
+        }
         (pager(&request, &written, &found))
         (commands(&request, &[format!("jobs list {}", shell(&written)).trim_end_matches(" ''").to_owned()]))
         p.meta {

@@ -190,3 +190,21 @@ async fn z_05_secret_arguments_are_masked_and_arguments_need_the_permission() {
     }
     assert!(admin.get(&paths[1]).await.body.contains("\"cents\": 4200"));
 }
+
+#[tokio::test]
+async fn z_05_a_filter_does_not_reveal_arguments() {
+    let shop = Shop::open().await;
+    let amount = "/api/v1/jobs?filter=args.cents%3D4200";
+    let viewer = Site::new(shop.ratchet(), Access::viewer("v"));
+    for path in [amount, "/jobs?filter=args.cents%3D4200", "/failures?filter=args.cents%3D4200"] {
+        let reply = viewer.get(path).await;
+        assert_eq!(reply.status, 403, "{path}: {}", reply.body);
+    }
+    let admin = Site::new(shop.ratchet(), Access::admin("ada"));
+    let reply = admin.get(amount).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(reply.body.contains("\"examined\":"), "{}", reply.body);
+    let secret = admin.get("/api/v1/jobs?filter=args.card%3D4111111111111111").await;
+    assert_eq!(secret.status, 403, "{}", secret.body);
+    assert!(secret.body.contains("is secret"), "{}", secret.body);
+}

@@ -6,12 +6,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::Filter;
+use super::conditions::{Condition, FilterError, conditions, quoted};
+use super::{ArgumentTest, Filter};
 use crate::model::limits::brief;
-use crate::model::{GroupId, JobState, TerminalReason};
+use crate::model::{GroupId, JobState, NodeId, TerminalReason};
 
 /// Every condition that a filter may have, with an example of each.
-pub const CONDITIONS: [(&str, &str); 14] = [
+pub const CONDITIONS: [(&str, &str); 24] = [
     ("state", "state:failed,paused"),
     ("queue", "queue:mail"),
     ("name", "name:shop.send_email"),
@@ -25,21 +26,18 @@ pub const CONDITIONS: [(&str, &str); 14] = [
     ("queued>", "queued>2h"),
     ("queued<", "queued<2026-11-01"),
     ("expires<", "expires<1h"),
+    ("due>", "due>1h"),
+    ("due<", "due<2026-11-01"),
+    ("finished>", "finished>2h"),
+    ("finished<", "finished<2026-11-01"),
+    ("attempts>", "attempts>3"),
+    ("attempts<", "attempts<10"),
+    ("node", "node:01a1e59f-1126-7000-aa3b-d90d531ee122"),
+    ("error", "error:ConnectError"),
+    ("message", "message:\"connection refused\""),
+    ("args", "args.order.id=42"),
     ("order", "order:oldest"),
 ];
-
-/// The error returned for a text that is not a filter.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read `{condition}` at character {at} of the filter: {problem}")]
-#[non_exhaustive]
-pub struct FilterError {
-    /// The condition that cannot be read.
-    pub condition: String,
-    /// The position of the condition, in characters, beginning with 1.
-    pub at: usize,
-    /// What is wrong with it, and what to write instead.
-    pub problem: String,
-}
 
 impl Filter {
     /// Reads a filter from its text form: conditions of the form `field:value`, separated by spaces. A job must match
@@ -47,8 +45,11 @@ impl Filter {
     ///
     /// A value with spaces is quoted: `key:"order 42"`. In quotes, `\"` is a quotation mark and `\\` a backslash. Times
     /// are instants (`2026-11-01T12:00:00Z`), dates (the beginning of the day in UTC), or durations before `now`
-    /// (`2h`, `1h 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours. For `expires<`, they are
-    /// durations after `now`: `expires<1h` selects jobs that expire within the next hour.
+    /// (`2h`, `1h 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours. For `due` and `expires`,
+    /// they are durations after `now`: `expires<1h` selects jobs that expire within the next hour.
+    ///
+    /// `error` is the type of the last error, and `message` a part of its message. `args.order.id=42` tests an argument
+    /// ([`ArgumentTest`]); a backslash precedes a dot, a space or an operator in the name of an argument.
     ///
     /// ```
     /// use ratchet_store::model::{Filter, JobState};
@@ -97,6 +98,19 @@ impl Filter {
             "expires<" => {
                 set(&mut self.expires_by, instant(value, |ahead| now.checked_add(ahead))?)
             }
+            "due>" => set(&mut self.due_after, instant(value, |ahead| now.checked_add(ahead))?),
+            "due<" => set(&mut self.due_before, instant(value, |ahead| now.checked_add(ahead))?),
+            "finished>" => {
+                set(&mut self.finished_after, instant(value, |ago| now.checked_sub(ago))?)
+            }
+            "finished<" => {
+                set(&mut self.finished_before, instant(value, |ago| now.checked_sub(ago))?)
+            }
+            "attempts>" => set(&mut self.attempts_above, attempts(value)?),
+            "attempts<" => set(&mut self.attempts_below, attempts(value)?),
+            "node" => set(&mut self.node, node(value)?),
+            "error" => text(&mut self.error_type),
+            "message" => text(&mut self.error_text),
             "order" => {
                 self.oldest_first = match value.as_str() {
                     "oldest" => true,
@@ -105,7 +119,14 @@ impl Filter {
                 };
                 Ok(())
             }
-            field => Err(unknown_field(field)),
+            field => match field.strip_prefix("args.").filter(|_| !condition.compares) {
+                Some(path) => {
+                    let path = path.strip_suffix('=').unwrap_or(path);
+                    self.arguments.push(ArgumentTest::new(ArgumentTest::path(path)?, value));
+                    Ok(())
+                }
+                None => Err(unknown_field(field)),
+            },
         }
     }
 }
@@ -127,6 +148,8 @@ impl fmt::Display for Filter {
             ("key", &self.business_key),
             ("correlation", &self.correlation_id),
             ("fingerprint", &self.fingerprint),
+            ("error", &self.error_type),
+            ("message", &self.error_text),
         ];
         for (field, value) in texts {
             parts.extend(value.as_ref().map(|value| format!("{field}:{}", quoted(value))));
@@ -136,81 +159,19 @@ impl fmt::Display for Filter {
         parts.extend(self.queued_after.map(|at| format!("queued>{at}")));
         parts.extend(self.queued_before.map(|at| format!("queued<{at}")));
         parts.extend(self.expires_by.map(|at| format!("expires<{at}")));
+        parts.extend(self.due_after.map(|at| format!("due>{at}")));
+        parts.extend(self.due_before.map(|at| format!("due<{at}")));
+        parts.extend(self.finished_after.map(|at| format!("finished>{at}")));
+        parts.extend(self.finished_before.map(|at| format!("finished<{at}")));
+        parts.extend(self.attempts_above.map(|attempts| format!("attempts>{attempts}")));
+        parts.extend(self.attempts_below.map(|attempts| format!("attempts<{attempts}")));
+        parts.extend(self.node.map(|node| format!("node:{node}")));
+        parts.extend(self.arguments.iter().map(ToString::to_string));
         if self.oldest_first {
             parts.push("order:oldest".to_owned());
         }
         f.write_str(&parts.join(" "))
     }
-}
-
-/// One condition of the text: a field with its operator, and a value.
-struct Condition {
-    /// The name of the field. For `>` and `<`, it includes the operator.
-    field: String,
-    value: String,
-    /// The text of the condition, for errors.
-    text: String,
-    at: usize,
-}
-
-impl Condition {
-    fn error(&self, problem: String) -> FilterError {
-        FilterError { condition: brief(&self.text), at: self.at, problem }
-    }
-}
-
-/// Splits the text at spaces outside of quotes.
-fn conditions(text: &str) -> Result<Vec<Condition>, FilterError> {
-    let characters: Vec<char> = text.chars().collect();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < characters.len() {
-        if characters[at].is_whitespace() {
-            at += 1;
-            continue;
-        }
-        let (condition, end) = condition(&characters, at)?;
-        found.push(condition);
-        at = end;
-    }
-    Ok(found)
-}
-
-/// Reads the condition that begins at `start`. Returns it and the position behind it.
-fn condition(characters: &[char], start: usize) -> Result<(Condition, usize), FilterError> {
-    let (mut field, mut value) = (String::new(), String::new());
-    let (mut separator, mut quotes) = (None, false);
-    let mut at = start;
-    while at < characters.len() && (quotes || !characters[at].is_whitespace()) {
-        let character = characters[at];
-        match (separator, character) {
-            (None, ':' | '>' | '<') => separator = Some(character),
-            (None, _) => field.push(character),
-            (Some(_), '"') => quotes = !quotes,
-            (Some(_), '\\') if quotes && matches!(characters.get(at + 1), Some('"' | '\\')) => {
-                at += 1;
-                value.push(characters[at]);
-            }
-            (Some(_), _) => value.push(character),
-        }
-        at += 1;
-    }
-    if let Some(operator @ ('>' | '<')) = separator {
-        field.push(operator);
-    }
-    let text = characters[start..at].iter().collect();
-    let condition = Condition { field, value, text, at: start + 1 };
-    if quotes {
-        return Err(condition.error("the closing quotation mark is missing".to_owned()));
-    }
-    if separator.is_none() {
-        let problem = "a condition has the form `field:value`, such as `queue:mail`";
-        return Err(condition.error(problem.to_owned()));
-    }
-    if condition.value.is_empty() {
-        return Err(condition.error("the value is missing".to_owned()));
-    }
-    Ok((condition, at))
 }
 
 fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), String> {
@@ -244,6 +205,14 @@ fn group(text: &str) -> Result<GroupId, String> {
     text.parse().map_err(|_| format!("`{}` is not the id of a group", brief(text)))
 }
 
+fn node(text: &str) -> Result<NodeId, String> {
+    text.parse().map_err(|_| format!("`{}` is not the id of a node", brief(text)))
+}
+
+fn attempts(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{}` is not a number of attempts", brief(text)))
+}
+
 /// Reads an instant, a date, or a duration, which `relative` adds to or subtracts from the present.
 fn instant(
     text: &str,
@@ -272,7 +241,8 @@ fn days(text: &str) -> Result<SignedDuration, ()> {
 }
 
 fn unknown_field(field: &str) -> String {
-    let bare = field.trim_end_matches(['>', '<']);
+    let bare = field.trim_end_matches(['>', '<', '=']);
+    let bare = if bare.starts_with("args.") { "args" } else { bare };
     let names = CONDITIONS.map(|(name, _)| name);
     let other_operator = names.iter().find(|name| name.trim_end_matches(['>', '<']) == bare);
     if let Some(name) = other_operator {
@@ -281,16 +251,6 @@ fn unknown_field(field: &str) -> String {
         return format!("`{bare}` is written as `{example}`");
     }
     format!("there is no condition `{}`; the conditions are {}", brief(field), names.join(", "))
-}
-
-/// Returns the value as the parser reads it: in quotes if it contains spaces or special characters.
-fn quoted(value: &str) -> String {
-    let plain =
-        !value.is_empty() && value.chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\\'));
-    if plain {
-        return value.to_owned();
-    }
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -338,6 +298,19 @@ mod tests {
     }
 
     #[test]
+    fn o_03_arguments_are_tested_by_their_path() {
+        let filter =
+            Filter::parse("args.order.id=42 args.to:\"a b\" args.a\\.b.0=x", now()).expect("reads");
+        let tests = [
+            ArgumentTest::new(["order", "id"], "42"),
+            ArgumentTest::new(["to"], "a b"),
+            ArgumentTest::new(["a.b", "0"], "x"),
+        ];
+        assert_eq!(filter.arguments, tests);
+        assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));
+    }
+
+    #[test]
     fn o_03_mistakes_name_the_condition_and_what_to_write() {
         assert_eq!(
             problem("queue:mail state:faild"),
@@ -358,6 +331,14 @@ mod tests {
             ("reason:bad", "there is no reason `bad`"),
             ("group:7", "is not the id of a group"),
             ("order:up", "must be `order:oldest`"),
+            ("queue=mail", "`queue` is written as `queue:mail`"),
+            ("attempts:3", "`attempts` is written as `attempts>3`"),
+            ("attempts>many", "is not a number of attempts"),
+            ("node:7", "is not the id of a node"),
+            ("args.order.id>4", "`args` is written as `args.order.id=42`"),
+            ("args..id=4", "a name is missing in the path"),
+            ("args=4", "`args` is written as `args.order.id=42`"),
+            ("finished>soon", "is not a time"),
         ] {
             assert!(problem(text).contains(part), "{text}: {}", problem(text));
         }
@@ -371,11 +352,20 @@ mod tests {
             states in proptest::sample::subsequence(JobState::ALL.to_vec(), 0..=6),
             reason in proptest::option::of(proptest::sample::select(TerminalReason::ALL.to_vec())),
             seconds in proptest::option::of(0_i64..4_000_000_000),
+            (attempts, message) in (any::<Option<u32>>(), proptest::option::of(any::<String>())),
+            arguments in proptest::collection::vec(
+                (proptest::collection::vec("\\PC{1,6}", 1..3), any::<String>()), 0..3,
+            ),
             oldest_first: bool,
         ) {
+            let arguments: Vec<_> = arguments
+                .into_iter()
+                .map(|(path, value)| ArgumentTest::new(path, value))
+                .collect();
             let at = seconds.map(|at| Timestamp::from_second(at).expect("in range"));
             let filter = Filter {
-                queue, business_key: key, states, reason, queued_before: at, oldest_first, ..Filter::any()
+                queue, business_key: key, states, reason, queued_before: at, oldest_first, arguments,
+                attempts_above: attempts, finished_after: at, due_before: at, error_text: message, ..Filter::any()
             };
             prop_assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));
         }

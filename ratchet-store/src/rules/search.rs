@@ -1,0 +1,70 @@
+//! The page of a listing, collected from jobs in order. Limits how many jobs are compared with conditions that a store
+//! cannot select by.
+
+use crate::model::{Filter, JobId, JobRecord, Page, PageRequest};
+
+/// Collects one page. A store adds jobs in the order of the listing until the page is full.
+///
+/// ```
+/// use ratchet_store::model::{Filter, PageRequest};
+/// use ratchet_store::rules::search::Search;
+///
+/// let search = Search::new(&Filter::any().attempts_above(3), PageRequest::default());
+/// let page = search.finish();
+/// assert_eq!((page.next, page.examined), (None, Some(0)));
+/// ```
+#[derive(Debug)]
+pub struct Search<'a> {
+    filter: &'a Filter,
+    limit: usize,
+    most: u64,
+    page: Page,
+    examined: u64,
+    last: Option<JobId>,
+}
+
+impl<'a> Search<'a> {
+    /// Begins a page.
+    pub fn new(filter: &'a Filter, request: PageRequest) -> Self {
+        Self {
+            filter,
+            limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
+            most: u64::from(request.limit.max(Page::EXAMINED)),
+            page: Page::default(),
+            examined: 0,
+            last: None,
+        }
+    }
+
+    /// Adds the next job of the listing if it matches. Returns `false` if the page is full and no more jobs are needed.
+    pub fn add(&mut self, job: &JobRecord) -> bool {
+        if !self.filter.selects(job) {
+            return true;
+        }
+        let searches = self.filter.searches();
+        if searches && self.examined >= self.most {
+            self.page.next = self.last;
+            return false;
+        }
+        if self.page.jobs.len() < self.limit {
+            self.examined += 1;
+            self.last = Some(job.id);
+            if self.filter.finds(job) {
+                self.page.jobs.push(job.clone());
+            }
+            return true;
+        }
+        // Whether another job matches need not be known: the next page may be empty if conditions are searched for.
+        if searches || self.filter.finds(job) {
+            self.page.next = self.page.jobs.last().map(|job| job.id);
+            return false;
+        }
+        true
+    }
+
+    /// Returns the page, after the last job or after [`Self::add`] returned `false`.
+    pub fn finish(self) -> Page {
+        let examined = self.filter.searches().then_some(self.examined);
+        Page { examined, ..self.page }
+    }
+}
