@@ -321,6 +321,10 @@ DECLARE
     derived text;
     concurrency text;
     concurrency_limit integer;
+    -- For a job that runs in order: its graph, and the job that it must wait for.
+    after_failure text;
+    sequence uuid;
+    follows uuid;
     without text[] := '{}';
 BEGIN
     PERFORM ratchet.check_text('job name', enqueue.name, 200, true);
@@ -450,6 +454,13 @@ BEGIN
     ahead := (CASE WHEN boost = 0 THEN 3153600000000000 ELSE least(boost, 3153600000000000) END)::bigint * job_priority;
     due_at := COALESCE((extract(epoch FROM enqueue.run_at) * 1000000)::bigint,
         least(now_at + ratchet.duration_micros(entry -> 'delay'), 253402207200999999)::bigint);
+    -- Graphs must be locked before keys.
+    after_failure := CASE WHEN concurrency IS NOT NULL THEN entry ->> 'order' END;
+    IF after_failure IS NOT NULL THEN
+        sequence := ratchet.sequence_id(concurrency);
+        follows := ratchet.lock_sequence(sequence, after_failure);
+        more := more || jsonb_build_object('step', jsonb_build_object('edges', true, 'order', after_failure));
+    END IF;
     IF idempotency_of IS NOT NULL THEN
         digest_of := '\x01'::bytea || sha256(convert_to(ratchet.canonical(
             CASE WHEN cardinality(without) > 0 THEN enqueue.payload - without ELSE enqueue.payload END), 'UTF8'));
@@ -502,7 +513,15 @@ BEGIN
     IF job_expires IS NOT NULL THEN
         INSERT INTO ratchet.expiry (job, at) VALUES (new_id, job_expires);
     END IF;
-    IF due_at <= now_at THEN
+    IF after_failure IS NOT NULL THEN
+        PERFORM ratchet.join_sequence(sequence, new_id, follows, after_failure);
+    END IF;
+    IF follows IS NOT NULL THEN
+        INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
+            generation, keyed, queue, name, service, ckey, climit, cause)
+        VALUES (new_id, due_at - ahead, due_at, 0, 0, job_version, 0, 0, 0, 1, true, job_queue, job_name, job_service,
+            concurrency, concurrency_limit, 'parent');
+    ELSIF due_at <= now_at THEN
         INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
             generation, keyed, queue, name, service, ckey, climit)
         VALUES (new_id, due_at - ahead, due_at, 0, 0, job_version, 0, 0, 0, 1, business_of IS NOT NULL OR concurrency IS NOT NULL, job_queue,

@@ -33,9 +33,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_node_requests.sql"),
     include_str!("../migrations/0021_failure_marks.sql"),
     include_str!("../migrations/0022_trace.sql"),
+    include_str!("../migrations/0023_sequences.sql"),
     include_str!("../migrations/0024_enqueue_from_catalog.sql"),
-    include_str!("../migrations/0025_sequences.sql"),
-    include_str!("../migrations/0026_audit_signatures.sql"),
+    include_str!("../migrations/0025_audit_signatures.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

@@ -27,8 +27,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0013_views.sql"),
     include_str!("../migrations/0014_node_requests.sql"),
     include_str!("../migrations/0015_failure_marks.sql"),
-    include_str!("../migrations/0018_sequences.sql"),
-    include_str!("../migrations/0019_audit_signatures.sql"),
+    include_str!("../migrations/0016_sequences.sql"),
+    include_str!("../migrations/0017_audit_signatures.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -58,6 +58,11 @@ async fn mail(
 #[job(name = "sql.cleanup", single_instance, crate = ::ratchet_core)]
 async fn cleanup() {}
 
+#[job(name = "sql.event", ordered_by = "account-{account}", crate = ::ratchet_core)]
+async fn event(account: u64, number: u32) {
+    assert!(account == 7 && number < 4);
+}
+
 fn message(to: &str) -> Mail {
     let lines = vec![Line { sku: "a".to_owned(), price: Price::Cents(250) }];
     Mail { to: to.to_owned(), order: 7, urgent: true, copies: 3, lines }
@@ -76,7 +81,7 @@ struct Programs {
 async fn programs() -> Programs {
     let database = Database::take().await;
     let store = PgStore::open(database.options()).await.expect("opens");
-    let builder = Ratchet::builder(store).jobs([Mail::JOB, Cleanup::JOB]).drain_and_exit();
+    let builder = Ratchet::builder(store).jobs([Mail::JOB, Cleanup::JOB, Event::JOB]).drain_and_exit();
     let ratchet = builder.build().await.expect("builds");
     ratchet.start().await.expect("starts").stopped().await;
     Programs { database, ratchet }
@@ -542,4 +547,34 @@ async fn k_02_deep_arguments_are_checked() {
     .await
     .expect("checks");
     assert_eq!(found[0], mistake.path);
+}
+
+// spec: Q-07
+#[tokio::test(flavor = "multi_thread")]
+async fn q_07_submits_by_sql_and_from_rust_have_one_order() {
+    let programs = programs().await;
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        ids.push(if number % 2 == 0 {
+            let arguments = json!({ "account": 7, "number": number });
+            programs.sql(&format!("'sql.event', '{arguments}'")).await.expect("enqueues")
+        } else {
+            let event = Event { account: 7, number };
+            programs.ratchet.enqueue(event).await.expect("enqueues").id()
+        });
+    }
+    for pair in ids.windows(2) {
+        let job = programs.ratchet.jobs().get(pair[1]).await.expect("reads").expect("exists");
+        assert_eq!(job.wait.and_then(|wait| wait.follows), Some(pair[0]));
+    }
+    let (by_sql, by_rust) = (programs.spec(ids[2]).await.0, programs.spec(ids[3]).await.0);
+    assert_eq!((by_sql.step, by_sql.concurrency), (by_rust.step, by_rust.concurrency));
+    programs.ratchet.start().await.expect("starts").stopped().await;
+    let mut starts = Vec::new();
+    for id in &ids {
+        let job = programs.ratchet.jobs().get(*id).await.expect("reads").expect("exists");
+        starts.push((job.started_at.expect("it has run"), *id));
+    }
+    starts.sort_unstable();
+    assert_eq!(starts.into_iter().map(|(_, id)| id).collect::<Vec<_>>(), ids);
 }

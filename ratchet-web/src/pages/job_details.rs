@@ -1,7 +1,7 @@
 //! What a job is: its arguments, settings, output and relatives.
 
 use maud::{Markup, html};
-use ratchet_core::{JobRecord, JobState};
+use ratchet_core::{AfterFailure, JobRecord, JobState};
 
 use crate::arguments::Arguments;
 use crate::charts::graph;
@@ -116,6 +116,10 @@ pub(super) fn details(request: &Request, job: &JobRecord) -> Markup {
         ("tenant", text("tenant", &spec.tenant)),
         ("business key", text("key", &spec.business_key)),
         ("concurrency", spec.concurrency.as_ref().map(|key| html! { code { (brief(&key.key, 120)) } " (limit " (key.limit) ")" })),
+        ("order", spec.step.as_ref().and_then(|step| step.order).map(|after_failure| html! {
+            "runs in order with the other jobs of the key; "
+            @if after_failure == AfterFailure::Hold { "a failed one holds up the rest" } @else { "a failed one is skipped" }
+        })),
         ("service", spec.service.as_ref().map(|service| html! { a href=(root.with("breaker", &[("service", service)])) { (brief(service, 120)) } })),
         ("correlation", text("correlation", &spec.correlation_id)),
         ("tags", (!spec.tags.is_empty()).then(|| html! { @for tag in &spec.tags { (filter("tag", tag)) " " } })),

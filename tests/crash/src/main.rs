@@ -7,6 +7,7 @@
 //! ratchet-crash-tests fence  [--rounds N] [--seed S]
 //! ratchet-crash-tests suspects
 //! ratchet-crash-tests versions
+//! ratchet-crash-tests order
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -27,6 +28,7 @@ mod fence;
 mod jobs;
 mod matrix;
 mod older;
+mod order;
 mod server;
 mod submit;
 mod suspects;
@@ -54,7 +56,9 @@ async fn main() -> ExitCode {
         "versions" => versions::run(&args).await,
         "suspects" => suspects::run(&args).await,
         "suspects-work" => suspects::work(&args).await,
-        _ => Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions` or `audit`".into()),
+        "order" => order::run(&args).await,
+        "order-work" => order::work(&args).await,
+        _ => Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order` or `audit`".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
