@@ -6,8 +6,8 @@
 
 use std::process::ExitCode;
 
+use ratchet::PgStore;
 use ratchet::prelude::*;
-use ratchet::{PgOptions, PgStore};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,8 +36,9 @@ async fn send_email(
 }
 
 #[tokio::main(flavor = "current_thread")]
+#[allow(clippy::print_stdout)] // the script reads it
 async fn submit() -> Result<(), Box<dyn std::error::Error>> {
-    let store = PgStore::open(PgOptions::new(&std::env::var("RATCHET_STORE")?)?).await?;
+    let store = PgStore::connect(&std::env::var("RATCHET_STORE")?).await?;
     let ratchet = Ratchet::builder(store).build().await?;
     let job = SendEmail {
         to: "ada@example.com".to_owned(),

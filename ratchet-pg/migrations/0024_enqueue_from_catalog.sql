@@ -338,7 +338,9 @@ BEGIN
     -- The entry that a worker has recorded last. A name takes precedence over an alias.
     SELECT c.entry INTO entry_text FROM ratchet.catalog c WHERE c.name = enqueue.name ORDER BY c.last_seen DESC LIMIT 1;
     IF entry_text IS NULL THEN
-        SELECT c.entry INTO entry_text FROM ratchet.catalog c WHERE c.entry::jsonb -> 'aliases' ? enqueue.name
+        -- An entry of an earlier version may contain a NUL, which `jsonb` cannot.
+        SELECT c.entry INTO entry_text FROM ratchet.catalog c
+        WHERE CASE WHEN strpos(c.entry, '\u0000') = 0 THEN c.entry::jsonb -> 'aliases' ? enqueue.name ELSE false END
         ORDER BY c.last_seen DESC LIMIT 1;
     END IF;
     IF entry_text IS NOT NULL THEN
@@ -350,9 +352,9 @@ BEGIN
                 USING ERRCODE = '0A000', HINT = 'Submit it over HTTP, with the command line or with a program that has the keyring.';
         END IF;
         IF enqueue.version IS NULL OR enqueue.version = (entry ->> 'version')::integer THEN
-            checks := entry -> 'checks';
+            checks := NULLIF(entry -> 'checks', 'null');
         END IF;
-        boost := ratchet.duration_micros(template -> 'boost');
+        boost := CASE WHEN template ? 'boost' THEN ratchet.duration_micros(template -> 'boost') ELSE boost END;
     ELSIF COALESCE(NULLIF(current_setting('ratchet' || '.allow_unknown', true), ''), 'off') NOT IN ('on', 'true', 'yes', '1') THEN
         RAISE EXCEPTION 'cannot enqueue `%`: no program of the cluster has recorded a job with that name', enqueue.name
             USING ERRCODE = '42704', HINT = 'Check the name, or start a worker that has the job. To submit it anyway, set the parameter allow_unknown of ratchet to on.';

@@ -40,7 +40,7 @@ fn k_06_doctor_compares_the_stored_jobs_with_a_lock_file() {
     let json = doctor(&stored, &changed, &["--json"]).stdout;
     assert!(String::from_utf8_lossy(&json).contains(r#""kind": "archived""#));
     let csv = doctor(&stored, &changed, &["--csv"]).stdout;
-    assert!(String::from_utf8_lossy(&csv).contains("stored.deliver,archived,1,$.to must"));
+    assert!(String::from_utf8_lossy(&csv).contains("stored.deliver,archived,1,\"$.to must"));
 
     let output = doctor(&stored, head, &["--program", "shop"]);
     assert_eq!(output.status.code(), Some(1));

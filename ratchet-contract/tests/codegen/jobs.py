@@ -48,10 +48,12 @@ class JobType(ABC, Generic[Output]):
 class RatchetError(Exception):
     """The answer of the API to a request that it refuses."""
 
-    def __init__(self, status: int, code: str, detail: str) -> None:
+    def __init__(self, status: int, code: str, detail: str, path: str | None = None) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
+        self.path = path
+        """Where the mistake in the arguments is, such as `$.order.lines[2].price`."""
 
 
 class Client:
@@ -168,7 +170,8 @@ def _answer(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         problem = {}
     detail = problem.get("detail") or problem.get("title") or response.text
-    raise RatchetError(response.status_code, str(problem.get("type", "error")), str(detail))
+    code, path = str(problem.get("type", "error")), problem.get("path")
+    raise RatchetError(response.status_code, code, str(detail), path)
 
 
 class Closed(TypedDict):

@@ -37,6 +37,8 @@ export class RatchetError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** Where the mistake in the arguments is, such as "$.order.lines[2].price". */
+    readonly path?: string,
   ) {
     super(message);
     this.name = "RatchetError";
@@ -91,7 +93,8 @@ export class Client {
     const text = await response.text();
     if (!response.ok) {
       const problem = problemOf(text);
-      throw new RatchetError(response.status, problem.type ?? "error", problem.detail ?? problem.title ?? text);
+      const detail = problem.detail ?? problem.title ?? text;
+      throw new RatchetError(response.status, problem.type ?? "error", detail, problem.path);
     }
     return decode(text);
   }
@@ -123,9 +126,16 @@ export async function enqueueIn<Args, Output>(
   return String(rows[0]?.["id"]);
 }
 
-function problemOf(text: string): { type?: string; title?: string; detail?: string } {
+interface Problem {
+  type?: string;
+  title?: string;
+  detail?: string;
+  path?: string;
+}
+
+function problemOf(text: string): Problem {
   try {
-    return JSON.parse(text) as { type?: string; title?: string; detail?: string };
+    return JSON.parse(text) as Problem;
   } catch {
     return {};
   }

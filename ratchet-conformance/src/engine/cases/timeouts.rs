@@ -23,11 +23,13 @@ pub async fn x_03_a_run_is_warned_then_dropped(fixture: EngineFixture) {
     event(&mut events, |event| matches!(event, Event::TimedOut { job: it, runaway: false, .. } if it.id == job.id())).await;
     assert_eq!(fixture.stage().running(), 0, "the future was dropped");
     let record = fixture.ended(&ratchet, job.id()).await;
-    assert_eq!((record.state, record.attempts), (JobState::Succeeded, 1));
-    assert_eq!(
-        outcomes(&ratchet, job.id()).await,
-        [AttemptOutcome::Exception, AttemptOutcome::Success]
-    );
+    assert_eq!(record.state, JobState::Succeeded);
+    let found = outcomes(&ratchet, job.id()).await;
+    // On a busy machine, a run that does not hang can take longer than the timeout too.
+    let (last, dropped) = found.split_last().expect("runs");
+    assert_eq!(*last, AttemptOutcome::Success);
+    assert!(dropped.iter().all(|outcome| *outcome == AttemptOutcome::Exception), "{found:?}");
+    assert!(!dropped.is_empty() && record.attempts as usize == dropped.len(), "{found:?}");
     worker.stop().await;
 }
 
