@@ -81,7 +81,8 @@ struct Programs {
 async fn programs() -> Programs {
     let database = Database::take().await;
     let store = PgStore::open(database.options()).await.expect("opens");
-    let builder = Ratchet::builder(store).jobs([Mail::JOB, Cleanup::JOB, Event::JOB]).drain_and_exit();
+    let builder =
+        Ratchet::builder(store).jobs([Mail::JOB, Cleanup::JOB, Event::JOB]).drain_and_exit();
     let ratchet = builder.build().await.expect("builds");
     ratchet.start().await.expect("starts").stopped().await;
     Programs { database, ratchet }
