@@ -60,6 +60,18 @@ impl JobContract {
         At { job: self, path: "$".to_owned() }.fields(&self.payload(), payload)
     }
 
+    /// Returns the names of the optional arguments that are absent. A submit from Rust stores them as `null`, so that a
+    /// caller must store them too to be recognized as a repeat.
+    pub fn absent(&self, arguments: &Value) -> Vec<String> {
+        let is_given = |name: &String| arguments.get(name).is_some();
+        let absent = self.arguments.iter().filter(|argument| {
+            let optional = matches!(argument.shape, Shape::Optional(_)) && !argument.required;
+            let given = is_given(&argument.name) || argument.aliases.iter().any(is_given);
+            optional && argument.default.is_none() && !given
+        });
+        absent.map(|argument| argument.name.clone()).collect()
+    }
+
     /// Returns the names of the arguments that have their default value. They do not count when a repeated idempotency key
     /// is compared.
     pub fn defaulted(&self, arguments: &Value) -> Vec<String> {

@@ -365,6 +365,12 @@ BEGIN
             RAISE EXCEPTION 'cannot enqueue `%`: % %', job_name, mistake[1], mistake[2]
                 USING ERRCODE = '22023', DETAIL = mistake[1];
         END IF;
+        -- The library stores optional arguments that are absent as null.
+        payload := enqueue.payload || COALESCE((
+            SELECT jsonb_object_agg(f.field ->> 'name', NULL::jsonb) FROM jsonb_array_elements(checks -> 'arguments' -> 'fields') AS f(field)
+            WHERE f.field -> 'required' = 'false' AND f.field -> 'shape' ? 'optional'
+                AND NOT checks -> 'defaults' ? (f.field ->> 'name') AND NOT enqueue.payload ? (f.field ->> 'name')
+                AND NOT enqueue.payload ?| ARRAY(SELECT jsonb_array_elements_text(f.field -> 'aliases'))), '{}');
         business_of := COALESCE(business_of, ratchet.derived_key(checks -> 'keys' -> 'business', enqueue.payload));
         derived := ratchet.derived_key(checks -> 'keys' -> 'idempotency', enqueue.payload);
         idempotency_of := COALESCE(idempotency_of, derived);

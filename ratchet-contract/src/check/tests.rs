@@ -132,3 +132,18 @@ fn keys_are_derived_from_plain_arguments() {
     assert_eq!(job.key("business", &given), None);
     assert_eq!(job.key("idempotency", &json!({ "to": "ada" })), None);
 }
+
+#[test]
+fn optional_arguments_that_are_absent_are_found() {
+    let job = job("shop.send_email");
+    assert_eq!(job.absent(&json!({ "to": "a" })), ["token"]);
+    assert!(job.absent(&json!({ "to": "a", "token": null })).is_empty());
+}
+
+#[test]
+fn numbers_are_compared_by_value() {
+    let mut job = job("shop.send_email");
+    job.arguments[3].default = Some(json!({ "a": [1.0] }));
+    assert_eq!(job.defaulted(&json!({ "copies": { "a": [1] } })), ["copies"]);
+    assert!(job.defaulted(&json!({ "copies": { "a": [2] } })).is_empty());
+}

@@ -83,7 +83,8 @@ impl Ratchet {
         let not_json =
             |error: serde_json::Error| refused(format!("its arguments are not JSON: {error}"));
         let payload = serde_json::to_vec(arguments).map_err(not_json)?;
-        let arguments: serde_json::Value = serde_json::from_slice(&payload).map_err(not_json)?;
+        let mut arguments: serde_json::Value =
+            serde_json::from_slice(&payload).map_err(not_json)?;
         let entry = found.record.entry;
         let contract = contract_of(&entry);
         let mut spec = entry.template.clone();
@@ -95,6 +96,11 @@ impl Ratchet {
                 path: brief(&mistake.path),
                 problem: mistake.problem,
             })?;
+            let absent = contract.absent(&arguments);
+            if let (false, Some(fields)) = (absent.is_empty(), arguments.as_object_mut()) {
+                fields.extend(absent.into_iter().map(|name| (name, serde_json::Value::Null)));
+                spec.payload = serde_json::to_vec(&arguments).map_err(not_json)?;
+            }
             spec.business_key = contract.key("business", &arguments);
             spec.idempotency_key = contract.key("idempotency", &arguments);
             let concurrency = contract.key("concurrency", &arguments);

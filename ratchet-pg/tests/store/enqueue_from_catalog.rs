@@ -51,8 +51,9 @@ async fn mail(
     urgent: bool,
     #[job(default = 3)] copies: u8,
     lines: Vec<Line>,
+    remark: Option<String>,
 ) {
-    drop((to, order, urgent, copies, lines));
+    drop((to, order, urgent, copies, lines, remark));
 }
 
 #[job(name = "sql.cleanup", single_instance, crate = ::ratchet_core)]
@@ -65,7 +66,7 @@ async fn event(account: u64, number: u32) {
 
 fn message(to: &str) -> Mail {
     let lines = vec![Line { sku: "a".to_owned(), price: Price::Cents(250) }];
-    Mail { to: to.to_owned(), order: 7, urgent: true, copies: 3, lines }
+    Mail { to: to.to_owned(), order: 7, urgent: true, copies: 3, lines, remark: None }
 }
 
 fn arguments(to: &str) -> Value {
@@ -224,7 +225,9 @@ async fn k_02_sql_refuses_what_a_rust_submit_refuses() {
     more["cc"] = json!("bob");
     let refused = programs.sql(&format!("'sql.mail', '{more}'")).await.expect_err("is refused");
     assert!(
-        refused.contains("$.cc is not known; the fields are: to, order, urgent, copies, lines"),
+        refused.contains(
+            "$.cc is not known; the fields are: to, order, urgent, copies, lines, remark"
+        ),
         "{refused}"
     );
     let refused = programs.sql("'sql.mail', '[]'").await.expect_err("is refused");
