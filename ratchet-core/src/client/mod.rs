@@ -27,6 +27,7 @@ mod nodes;
 mod observe;
 mod operation_pages;
 mod operations;
+mod placing;
 mod queues;
 mod ratchet;
 mod schedules;
