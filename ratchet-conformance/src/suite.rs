@@ -493,6 +493,13 @@ macro_rules! __cases {
             filters {
                 o_03_every_filter_selects_what_it_means
             }
+            moving {
+                l_09_a_waiting_job_is_claimed_from_its_new_queue
+                l_09_a_new_priority_is_a_new_place_in_line
+                l_09_a_move_changes_nothing_else
+                l_09_a_paused_job_resumes_in_its_new_queue
+                l_09_jobs_that_cannot_run_now_are_moved
+            }
             query {
                 l_07_listing_is_newest_first
                 l_07_listing_can_be_oldest_first
@@ -593,6 +600,7 @@ macro_rules! __cases {
                 l_01_resume_from_every_state
                 l_01_cancel_from_every_state
                 l_01_reschedule_from_every_state
+                l_09_move_from_every_state
                 l_01_manual_retry_from_every_state
                 l_01_settle_from_every_state
                 l_01_unknown_job_is_told_as_such

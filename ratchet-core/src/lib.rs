@@ -79,8 +79,8 @@ pub use ratchet_store::model::{
     DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter,
     GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState,
     Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord,
-    OperationState, Overlap, PageRequest, PanicPolicy, Priority, QueueLimits, Rate, StatCounts,
-    StatsBy, StatsTier, TraceContext,
+    OperationState, Overlap, PageRequest, PanicPolicy, Placement, Priority, QueueLimits, Rate,
+    StatCounts, StatsBy, StatsTier, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -1,5 +1,7 @@
 //! Commands of operators and clients.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::keys::business_key;
@@ -7,7 +9,7 @@ use super::tables::{Held, Tables};
 use ratchet_store::Wake;
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, GroupId, JobId,
-    JobRecord, JobState, Redriven, TransitionKind, Vertex,
+    JobRecord, JobState, Placement, Redriven, TransitionKind, Vertex,
 };
 use ratchet_store::rules::graph::GraphEvent;
 
@@ -22,6 +24,7 @@ impl Tables {
             Command::Resume(id) => self.resume(id, now),
             Command::Cancel(id, cause) => self.cancel(id, cause, now),
             Command::Reschedule(id, due) => self.reschedule(id, due, now),
+            Command::Move(id, placement) => self.relocate(id, &placement, now),
             Command::Retry(id) => self.retry(id, now),
             Command::Redrive { filter, limit } => Ok(self.redrive(&filter, limit, now)),
             Command::CancelGroup(id) => self.cancel_group(id, now),
@@ -133,6 +136,20 @@ impl Tables {
         let from = self.check(id, TransitionKind::Reschedule)?;
         self.advance(id, now, |job| job.due = due.at(now));
         Ok(CommandReply::Done { from, to: from })
+    }
+
+    fn relocate(
+        &mut self,
+        id: JobId,
+        placement: &Placement,
+        now: Timestamp,
+    ) -> Result<CommandReply, CommandError> {
+        let state = self.check(id, TransitionKind::Move)?;
+        let Some(moved) = placement.of(&self.job(id)?.spec) else {
+            return Ok(CommandReply::Unchanged { state });
+        };
+        self.advance(id, now, |job| job.spec = Arc::new(moved));
+        Ok(CommandReply::Done { from: state, to: state })
     }
 
     fn retry(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
-    LeaseId, Token, TransitionKind,
+    LeaseId, Placement, Token, TransitionKind,
 };
 use ratchet_store::rules::graph::GraphEvent;
 use ratchet_store::{StoreError, StoreErrorKind, Wake};
@@ -51,6 +51,7 @@ impl Inner {
             | Command::Resume(id)
             | Command::Cancel(id, _)
             | Command::Reschedule(id, _)
+            | Command::Move(id, _)
             | Command::Retry(id) => *id,
             Command::CancelGroup(id) => return self.cancel_group(db, *id, post_commit).await,
             Command::Redrive { .. } => {
@@ -87,6 +88,7 @@ impl Inner {
             Command::Resume(_) => self.resume(db, job, post_commit).await,
             Command::Cancel(_, cause) => self.cancel_step(db, job, *cause, post_commit).await,
             Command::Reschedule(_, due) => self.reschedule(db, job, *due, post_commit).await,
+            Command::Move(_, placement) => self.relocate(db, job, placement, post_commit).await,
             Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
                 self.retry(db, job, post_commit).await
             }
@@ -104,27 +106,7 @@ impl Inner {
         let Some(mut row) = row else { return Ok(None) };
         row.version += 1;
         let failed = from == JobState::Failed;
-        db::query(self.sql.insert_paused())
-            .bind(row.job)
-            .bind(row.sort_key)
-            .bind(row.due)
-            .bind(row.version)
-            .bind(row.run)
-            .bind(row.job_version)
-            .bind(row.attempts)
-            .bind(row.crashes)
-            .bind(row.deferrals)
-            .bind(row.generation)
-            .bind(row.climit)
-            .bind(row.keyed)
-            .bind(&row.queue)
-            .bind(&row.name)
-            .bind(&row.ckey)
-            .bind(&row.service)
-            .bind(&row.judges)
-            .bind(failed)
-            .execute(&mut *db)
-            .await?;
+        self.put_paused(db, &row, failed).await?;
         if failed {
             self.tally_failed(db, row.job, &row.queue, -1).await?;
         }
@@ -261,6 +243,45 @@ impl Inner {
     }
 
     /// Returns a job to waiting: for other steps, for a worker, or for its due time.
+    /// Moves a job to another queue or priority. Its narrow row is found by the columns of the job row, so the narrow row
+    /// is taken first.
+    async fn relocate(
+        &self,
+        db: &mut PgConnection,
+        job: &JobRecord,
+        placement: &Placement,
+        post_commit: &mut PostCommit,
+    ) -> Looked {
+        let (id, state) = (job.id.uuid(), job.state);
+        if !state.allows(TransitionKind::Move) {
+            return Err(illegal(job, TransitionKind::Move));
+        }
+        let Some(moved) = placement.of(&job.spec) else {
+            return Ok(Some(CommandReply::Unchanged { state }));
+        };
+        let taken = match state {
+            JobState::Paused => self.take_paused(db, id).await?,
+            _ => self.take_pending(db, id).await?.map(|row| (row, false)),
+        };
+        let Some((mut row, failed)) = taken else { return Ok(None) };
+        row.version += 1;
+        row.sort_key = moved.sort_key(row.due);
+        row.queue.clone_from(&moved.queue);
+        let update = db::query(self.sql.move_job())
+            .bind(id)
+            .bind(&moved.queue)
+            .bind(i16::from(moved.priority.level()))
+            .bind(-moved.sort_key(0));
+        exactly(1, &update.execute(&mut *db).await?)?;
+        if state == JobState::Paused {
+            self.put_paused(db, &row, failed).await?;
+        } else {
+            let now = self.now(&mut *db).await?;
+            self.requeue(db, job, row, now, post_commit).await?;
+        }
+        done(state, state)
+    }
+
     async fn requeue(
         &self,
         db: &mut PgConnection,
@@ -273,6 +294,36 @@ impl Inner {
             Some(_) => self.put_waiting(db, &[row]).await,
             None => self.put_back(db, &[row], now, &mut post_commit.hints).await,
         }
+    }
+
+    async fn put_paused(
+        &self,
+        db: &mut PgConnection,
+        row: &WaitingRow,
+        failed: bool,
+    ) -> Result<(), Fault> {
+        db::query(self.sql.insert_paused())
+            .bind(row.job)
+            .bind(row.sort_key)
+            .bind(row.due)
+            .bind(row.version)
+            .bind(row.run)
+            .bind(row.job_version)
+            .bind(row.attempts)
+            .bind(row.crashes)
+            .bind(row.deferrals)
+            .bind(row.generation)
+            .bind(row.climit)
+            .bind(row.keyed)
+            .bind(&row.queue)
+            .bind(&row.name)
+            .bind(&row.ckey)
+            .bind(&row.service)
+            .bind(&row.judges)
+            .bind(failed)
+            .execute(db)
+            .await?;
+        Ok(())
     }
 
     async fn take_pending(

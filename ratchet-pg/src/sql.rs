@@ -182,6 +182,7 @@ statements! {
     select_outcome: "command/select_outcome.sql",
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
+    move_job: "command/move_job.sql",
     select_failed: "command/select_failed.sql",
     has_competing_claimers: "node/has_competing_claimers.sql",
     upsert_node: "node/upsert_node.sql",

@@ -272,6 +272,7 @@ fn hot() -> Vec<Hot> {
         hot!("command/delete_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),
         hot!("command/lock_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),
         hot!("command/update_outcome", has: ["using outcome_rest_pkey"], has_not: []),
+        hot!("command/move_job", has: ["using job_rest_pkey"], has_not: []),
         hot!("command/select_failed", has: ["Merge Append", "using outcome_rest_job_idx"], has_not: ["Sort  (cost"]),
         hot!("command/select_pending", has: ["using job_rest_pkey", "using member_pkey"], has_not: []),
         hot!("gate/select_holders", has: ["slot_key"], has_not: []),

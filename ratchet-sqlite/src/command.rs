@@ -1,10 +1,12 @@
 //! Commands on jobs from operators and clients.
 
+use std::sync::Arc;
+
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState,
-    Redriven, TransitionKind, Vertex,
+    Placement, Redriven, TransitionKind, Vertex,
 };
 use sqlx::Row as _;
 
@@ -13,7 +15,7 @@ use crate::row::{Held, JobRow};
 use crate::session::Session;
 use crate::sql;
 use crate::unreadable::refusal;
-use crate::value::bytes;
+use crate::value::{bytes, changed};
 
 pub(crate) type Answer = Result<Result<CommandReply, CommandError>, sqlx::Error>;
 
@@ -24,6 +26,7 @@ impl Session<'_> {
             | Command::Resume(id)
             | Command::Cancel(id, _)
             | Command::Reschedule(id, _)
+            | Command::Move(id, _)
             | Command::Retry(id) => *id,
             Command::Redrive { filter, limit } => {
                 return Ok(Ok(self.redrive(filter, *limit).await?));
@@ -41,6 +44,7 @@ impl Session<'_> {
             Command::Resume(_) => self.resume(&mut row).await,
             Command::Cancel(_, cause) => self.cancel(&mut row, *cause).await,
             Command::Reschedule(_, due) => self.reschedule(&mut row, *due).await,
+            Command::Move(_, placement) => self.relocate(&mut row, placement).await,
             Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
                 self.retry(&mut row).await
             }
@@ -136,6 +140,26 @@ impl Session<'_> {
         let (from, now) = (row.job.state, self.now);
         self.advance(row, |job| job.due = due.at(now)).await?;
         Ok(Ok(CommandReply::Done { from, to: from }))
+    }
+
+    /// The row keeps its queue in a column, and its template has the queue and the priority.
+    async fn relocate(&mut self, row: &mut JobRow, placement: &Placement) -> Answer {
+        if let Some(refused) = refuse(row, TransitionKind::Move) {
+            return Ok(Err(refused));
+        }
+        let state = row.job.state;
+        let Some(moved) = placement.of(&row.job.spec) else {
+            return Ok(Ok(CommandReply::Unchanged { state }));
+        };
+        let template = self.template_for(&moved).await?;
+        self.effects.count(row.template, state, -1);
+        self.effects.count(template, state, 1);
+        row.template = template;
+        let moves =
+            sqlx::query(sql::job::MOVE_JOB).bind(row.seq).bind(template).bind(moved.queue.as_str());
+        changed(&moves.execute(&mut *self.conn).await?, 1)?;
+        self.advance(row, |job| job.spec = Arc::new(moved)).await?;
+        Ok(Ok(CommandReply::Done { from: state, to: state }))
     }
 
     async fn retry(&mut self, row: &mut JobRow) -> Answer {

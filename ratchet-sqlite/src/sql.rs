@@ -129,6 +129,7 @@ pub(crate) mod job {
     pub(crate) const LIST_GROUP_JOBS: &str = include_str!("../sql/job/list_group_jobs.sql");
     pub(crate) const LIST_GROUP_JOBS_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_group_jobs_oldest_first.sql");
+    pub(crate) const MOVE_JOB: &str = include_str!("../sql/job/move_job.sql");
     pub(crate) const LIST_JOBS: &str = include_str!("../sql/job/list_jobs.sql");
     pub(crate) const LIST_JOBS_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_jobs_oldest_first.sql");

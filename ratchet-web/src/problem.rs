@@ -114,6 +114,7 @@ impl From<CommandError> for Problem {
             CommandError::NotFound(_)
             | CommandError::GroupNotFound(_)
             | CommandError::OperationNotFound(_) => "not-found",
+            CommandError::NotAllowed { .. } | CommandError::BadQueue(_) => "refused",
             CommandError::Store(error) => store_kind(error),
             _ => "conflict",
         };

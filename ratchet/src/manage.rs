@@ -10,7 +10,8 @@ pub use ratchet_core::{
 };
 pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
-    GroupRef, JobRef, Jobs, Nodes, Pipeline, QueueLimits, Queues, Rate, Redrive, Rejects, Waiting,
+    GroupRef, JobRef, Jobs, Nodes, Pipeline, Placement, QueueLimits, Queues, Rate, Redrive,
+    Rejects, Waiting,
 };
 pub use ratchet_core::{
     Bulk, BulkError, BulkPreview, BulkVerb, Canary, OperationId, OperationRecord, OperationState,

@@ -50,6 +50,14 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
+    /// Moves a pending or paused job to another queue or priority
+    Move {
+        job: JobId,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        fence: Fence,
+    },
     /// Enqueues a job of this program, or one of the catalog
     Enqueue {
         /// The name of the job
@@ -153,6 +161,17 @@ pub(crate) enum Failures {
     },
 }
 
+/// Where jobs are moved.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The new queue
+    #[arg(long)]
+    pub(crate) queue: Option<String>,
+    /// The new priority: lowest, low, normal, high or critical
+    #[arg(long)]
+    pub(crate) priority: Option<String>,
+}
+
 /// How a bulk operation proceeds.
 #[derive(Debug, Args)]
 pub(crate) struct Bulk {
@@ -179,6 +198,8 @@ pub(crate) struct BulkJobs {
     /// For `reschedule`: an instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or `now`
     #[arg(long)]
     pub(crate) due: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 /// What a bulk operation does with each job.
@@ -194,6 +215,8 @@ pub(crate) enum BulkAction {
     Resume,
     /// Changes the due time of pending jobs
     Reschedule,
+    /// Moves pending and paused jobs to another queue or priority
+    Move,
 }
 
 #[derive(Debug, Subcommand)]

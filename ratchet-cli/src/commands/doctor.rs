@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ratchet_core::{CHECKS, Finding, Severity};
+use ratchet_core::{CHECKS, Check, Finding, Severity};
 
 use super::{Session, stored_review};
 use crate::args::Doctor;
@@ -19,7 +19,7 @@ pub(super) async fn run(session: &Session, args: &Doctor) -> Result<(), Failure>
     let findings = session.ratchet.diagnose_thoroughly().await?;
     let out = &session.out;
     if out.format == Format::Table {
-        out.print(&report(session, &findings))?;
+        out.print(&report(session, &session.ratchet.checks().await?, &findings))?;
     } else {
         let columns = [
             column("id", |finding: &Finding, _: &_| finding.id.to_owned()),
@@ -32,11 +32,11 @@ pub(super) async fn run(session: &Session, args: &Doctor) -> Result<(), Failure>
     if findings.is_empty() { Ok(()) } else { Err(Failure::new(ExitStatus::Refused, "")) }
 }
 
-fn report(session: &Session, findings: &[Finding]) -> String {
+fn report(session: &Session, checks: &[Check], findings: &[Finding]) -> String {
     let out = &session.out;
     let mut text = String::new();
     let found: BTreeSet<_> = findings.iter().map(|finding| finding.id).collect();
-    for check in CHECKS.iter().filter(|check| !found.contains(check.id)) {
+    for check in checks.iter().filter(|check| !found.contains(check.id)) {
         let _ = writeln!(text, "ok       {}  {}", check.id, check.healthy);
     }
     for finding in findings {

@@ -33,6 +33,17 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
             }
             Ok(())
         }
+        Jobs::Move { job, place, fence } => {
+            let placement = read::placement(&place)?
+                .ok_or_else(|| Failure::usage("`move` needs `--queue`, `--priority`, or both"))?;
+            if session.proceed(&format!("move job {job} to {placement}"), false)? {
+                match fenced(session, &fence).move_to(job, placement.clone()).await? {
+                    true => eprintln!("moved {job} to {placement}"),
+                    false => eprintln!("{job} is there already"),
+                }
+            }
+            Ok(())
+        }
         Jobs::Enqueue { name, args, object, queue, delay, key, wait } => {
             let options = Enqueue { queue, delay, key, wait };
             let types = types(session, &name).await?;

@@ -55,10 +55,19 @@ pub(super) async fn run(session: &Session, command: Operations) -> Result<(), Fa
 }
 
 fn verb(jobs: &BulkJobs) -> Result<BulkVerb, Failure> {
+    let place = read::placement(&jobs.place)?;
+    if jobs.action != BulkAction::Move && place.is_some() {
+        return Err(Failure::usage("only `move` has `--queue` and `--priority`"));
+    }
     match (jobs.action, &jobs.due) {
         (BulkAction::Reschedule, Some(due)) => Ok(BulkVerb::Reschedule(read::due(due)?)),
         (BulkAction::Reschedule, None) => Err(Failure::usage("`reschedule` needs `--due`")),
         (_, Some(_)) => Err(Failure::usage("only `reschedule` has `--due`")),
+        (BulkAction::Move, None) => {
+            let place = place
+                .ok_or_else(|| Failure::usage("`move` needs `--queue`, `--priority`, or both"))?;
+            Ok(BulkVerb::Move(place))
+        }
         (BulkAction::Retry, None) => Ok(BulkVerb::Retry),
         (BulkAction::Cancel, None) => Ok(BulkVerb::Cancel),
         (BulkAction::Pause, None) => Ok(BulkVerb::Pause),
@@ -86,12 +95,12 @@ pub(super) async fn start(
 ) -> Result<(), Failure> {
     let operations = session.ratchet.operations();
     let preview = match seen {
-        None => operations.preview(verb, filter).await?,
+        None => operations.preview(verb.clone(), filter).await?,
         Some((cutoff, digest)) => {
             let cutoff: Timestamp = cutoff.parse().map_err(|_| {
                 Failure::usage("`--cutoff` must be an instant that `preview` printed")
             })?;
-            let mut preview = operations.preview_at(verb, filter, cutoff).await?;
+            let mut preview = operations.preview_at(verb.clone(), filter, cutoff).await?;
             preview.digest = digest;
             preview
         }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use ratchet_core::{Due, Filter, Rate};
+use ratchet_core::{Due, Filter, Placement, Priority, Rate};
 
+use crate::args::Place;
 use crate::exit::Failure;
 
 /// Reads a duration such as `30s`, `1h30m` or `2d`.
@@ -56,6 +57,22 @@ pub(super) fn rate(text: &str) -> Result<Rate, Failure> {
 /// Reads a filter from the words of the command line.
 pub(super) fn filter(words: &[String], now: Timestamp) -> Result<Filter, Failure> {
     Ok(Filter::parse(&words.join(" "), now)?)
+}
+
+/// Reads where jobs are moved; `None` if nothing is given.
+pub(super) fn placement(place: &Place) -> Result<Option<Placement>, Failure> {
+    let mut placement = Placement::default();
+    if let Some(queue) = &place.queue {
+        placement = placement.queue(queue);
+    }
+    if let Some(text) = &place.priority {
+        let priority = Priority::from_name(text).ok_or_else(|| {
+            let names = Priority::ALL.map(Priority::name).join(", ");
+            Failure::usage(format!("`{text}` is not a priority; they are {names}"))
+        })?;
+        placement = placement.priority(priority);
+    }
+    Ok((placement != Placement::default()).then_some(placement))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ fn z_06_every_changing_command_is_recorded_with_its_reason() {
         &["jobs", "pause", &waiting],
         &["jobs", "resume", &waiting],
         &["jobs", "reschedule", &waiting, "2h"],
+        &["jobs", "move", &waiting, "--queue", "express", "--priority", "high"],
         &["jobs", "cancel", &waiting],
         &["jobs", "retry", &failed],
         &["queues", "pause", "mail"],

@@ -111,6 +111,30 @@ fn o_12_exit_codes_are_those_of_the_table() {
 }
 
 #[test]
+fn l_09_a_job_is_moved_to_a_queue_or_a_priority() {
+    let stored = Stored::new();
+    let (waiting, succeeded) = (stored.waiting.to_string(), stored.succeeded.to_string());
+    let (waiting, succeeded) = (waiting.as_str(), succeeded.as_str());
+    let table: &[(&[&str], i32)] = &[
+        (&["jobs", "move", waiting], 2),
+        (&["jobs", "move", waiting, "--priority", "urgent"], 2),
+        (&["jobs", "move", waiting, "--queue", "no queue"], 1),
+        (&["jobs", "move", succeeded, "--queue", "express"], 4),
+        (&["jobs", "move", waiting, "--queue", "express", "--priority", "high"], 0),
+        (&["operations", "preview", "move", "queue:mail"], 2),
+        (&["operations", "preview", "retry", "queue:mail", "--queue", "express"], 2),
+        (&["operations", "preview", "move", "queue:mail", "--queue", "express"], 0),
+    ];
+    for (args, code) in table {
+        let output = stored.ratchet(args);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(*code), "{args:?}: {error}");
+    }
+    let moved = stored.prints(&["jobs", "show", waiting, "--json"]);
+    assert!(moved.contains("express") && moved.contains("high"), "{moved}");
+}
+
+#[test]
 fn o_12_a_store_that_cannot_be_opened_is_5() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("text.db");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ratchet_store::model::{
     Actor, AuditFilter, AuditNote, AuditRecord, BreakerUpdate, CancelCause, Change, ChangeError,
-    ChangeReply, Changed, Command, CommandError, Due, Filter, JobId, JobState, QueueUpdate,
-    ScheduleRecord, ScheduleWritten, WriteSchedule,
+    ChangeReply, Changed, Command, CommandError, Due, Filter, JobId, JobState, Placement,
+    QueueUpdate, ScheduleRecord, ScheduleWritten, WriteSchedule,
 };
 use ratchet_store::rules::audit::Verifier;
 
@@ -78,6 +78,11 @@ pub async fn z_06_every_command_on_a_job_is_recorded(world: &World) {
         (Command::Pause(id), JobState::Pending, JobState::Paused),
         (Command::Resume(id), JobState::Paused, JobState::Pending),
         (Command::Reschedule(id, Due::In(secs(60))), JobState::Pending, JobState::Pending),
+        (
+            Command::Move(id, Placement::default().queue("other")),
+            JobState::Pending,
+            JobState::Pending,
+        ),
         (Command::Cancel(id, CancelCause::Requested), JobState::Pending, JobState::Canceled),
     ];
     let mut count = 0;

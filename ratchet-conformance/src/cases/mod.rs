@@ -27,6 +27,7 @@ pub mod history;
 pub mod idempotency;
 pub mod insert;
 pub mod invariants;
+pub mod moving;
 pub mod nodes;
 pub mod notes;
 pub mod operations;

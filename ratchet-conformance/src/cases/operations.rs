@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ratchet_store::model::{
     Actor, AuditFilter, AuditNote, BulkVerb, Canary, Change, ChangeError, ChangeReply,
     CommandError, Due, Filter, JobId, JobState, OperationControl, OperationFilter, OperationId,
-    OperationRecord, OperationReply, OperationState, OperationUpdate, PageRequest,
+    OperationRecord, OperationReply, OperationState, OperationUpdate, PageRequest, Placement,
+    Priority,
 };
 use ratchet_store::rules::operation;
 use uuid::Uuid;
@@ -180,18 +181,22 @@ pub async fn o_04_every_verb_changes_the_states_it_can(world: &World) {
         (BulkVerb::Pause, JobState::Paused),
         (BulkVerb::Resume, JobState::Pending),
         (BulkVerb::Reschedule(Due::At(due)), JobState::Pending),
+        (BulkVerb::Move(Placement::default().priority(Priority::High)), JobState::Pending),
         (BulkVerb::Cancel, JobState::Canceled),
     ];
     let mail = world.submit_all(world.jobs(3).into_iter().map(|job| job.queue("mail")).collect());
     let mail = mail.await;
     let other = world.submit(world.job()).await;
     for (number, (verb, state)) in (1..).zip(verbs) {
-        let record = prepared(world, number, verb, Filter::any().queue("mail")).await;
+        let record = prepared(world, number, verb.clone(), Filter::any().queue("mail")).await;
         let current = start(world, record).await;
         let done = run_page(world, &current, 10).await.operation;
         assert_eq!((done.changed, done.state), (3, OperationState::Finished), "{verb}");
         for id in &mail {
             assert_eq!(world.state(*id).await, state, "{verb}");
+        }
+        if let BulkVerb::Move(_) = verb {
+            assert_eq!(world.get(mail[0]).await.spec.priority, Priority::High);
         }
         if let BulkVerb::Reschedule(_) = verb {
             assert_eq!(world.get(mail[0]).await.due, Due::At(due).at(done.updated_at));

@@ -1,7 +1,8 @@
 //! Every command in every state: an illegal transition must be rejected without a change.
 
 use ratchet_store::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, TransitionKind,
+    CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, Placement,
+    TransitionKind,
 };
 
 use crate::World;
@@ -113,6 +114,16 @@ pub async fn l_01_reschedule_from_every_state(world: &World) {
         .await;
 }
 
+pub async fn l_09_move_from_every_state(world: &World) {
+    let relocate = |id| Command::Move(id, Placement::default().queue("elsewhere"));
+    let moves = [
+        (Pending, JobState::Pending),
+        (PausedPending, JobState::Paused),
+        (PausedFailed, JobState::Paused),
+    ];
+    everywhere(world, TransitionKind::Move, relocate, &moves, &[]).await;
+}
+
 pub async fn l_01_manual_retry_from_every_state(world: &World) {
     let moves = [(Failed, JobState::Pending)];
     everywhere(world, TransitionKind::RetryManually, Command::Retry, &moves, &[]).await;
@@ -141,6 +152,7 @@ pub async fn l_01_unknown_job_is_told_as_such(world: &World) {
         Command::Resume(id),
         Command::Cancel(id, CancelCause::Requested),
         Command::Reschedule(id, Due::Now),
+        Command::Move(id, Placement::default().queue("elsewhere")),
         Command::Retry(id),
     ] {
         let answer = world.command(command).await;

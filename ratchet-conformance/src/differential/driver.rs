@@ -5,17 +5,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use ratchet_store::model::{
-    BreakerSample, BreakerSettings, BulkVerb, CallResult, CancelCause, Change, ChangeReply,
-    Channel, ClaimRequest, Claimed, Command, Declarations, Filter, GraphEffects, GroupFilter,
-    GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, OperationId, OperationState,
-    OperationUpdate, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Suspects,
+    BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
+    Command, Declarations, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, JobId, KnownJobs,
+    NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Suspects,
     Token, Vertex,
 };
-use ratchet_store::rules::operation;
 use ratchet_store::{Store, StoreError};
-use uuid::Uuid;
 
 use super::normalize::{Normal, span};
 use super::op::{Ending, How, Op};
@@ -24,14 +20,6 @@ use crate::fixture::{RunExt, SettlementExt};
 
 /// The unit of time. It is long, so that the time added by a real clock is rounded away.
 pub(super) const TICK: Duration = Duration::from_mins(10);
-
-/// Returns an instant for a filter: between two ticks, because the clocks of the stores differ by less than that. The
-/// driver makes it relative to the present.
-pub(super) fn ticks_ago(ticks: u32) -> Timestamp {
-    let ago = TICK * ticks + TICK / 2;
-    let ago = i64::try_from(ago.as_micros()).expect("in range");
-    Timestamp::from_microsecond(5 * 600_000_000 - ago).expect("in range")
-}
 
 /// Passes after every operation, so that no two operations have the same timestamp on one store and different ones on
 /// the other.
@@ -101,6 +89,7 @@ impl<'a> Driver<'a> {
             let origins = (breaker.settings, breaker.declared, breaker.set_by_operator);
             let _ = write!(reported, " {origins:?}");
         }
+        reported += &self.failure_marks().await;
         reported += &self.stats().await;
         let mut owners = vec![GroupFilter::any()];
         while let Some(filter) = owners.pop() {
@@ -150,7 +139,7 @@ impl<'a> Driver<'a> {
                 let reply = store.command(command).await;
                 format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
             }
-            Op::Bulk(number, verb, filter) => self.bulk(*number, *verb, filter).await,
+            Op::Bulk(number, verb, filter) => self.bulk(*number, verb.clone(), filter).await,
             Op::Cancel(ago) => {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
@@ -161,6 +150,10 @@ impl<'a> Driver<'a> {
             Op::UpdateBreaker(order) => {
                 let change = ok(store.update_breaker("pay", order.clone()).await);
                 format!("{:?}", change.map(|change| self.normal.change(change)))
+            }
+            Op::RequestNode(node, update) => self.request_node(*node, *update).await,
+            Op::MarkFailure(name, number, judgment) => {
+                self.mark_failure(name, *number, *judgment).await
             }
             Op::Explain(id) => match ok(store.claim_context(*id).await) {
                 Some(around) => self.normal.explanation(around.explain(2)),
@@ -235,57 +228,6 @@ impl<'a> Driver<'a> {
         let settlement = |ending: &Ending| Some(end(self.run(ending.run)?, ending));
         let settlements = endings.iter().filter_map(settlement).collect();
         self.settled(settlements).await
-    }
-
-    /// Runs a bulk operation. Its cut-off is in the future, because the clocks of two stores differ by milliseconds.
-    async fn bulk(&mut self, number: u64, verb: BulkVerb, filter: &Filter) -> String {
-        const MOST_PAGES: u32 = 1000;
-        let store = self.harness.store();
-        let id = OperationId::from_uuid(Uuid::from_u128(u128::from(number)));
-        let cutoff = ok(store.now().await) + TICK * 1000;
-        let filter = self.at_present(filter).await;
-        let record = operation::prepare(id, verb, &filter, cutoff, None);
-        let mut update = OperationUpdate::Start(record);
-        let mut pages = String::new();
-        for _ in 0..MOST_PAGES {
-            let changed = match store.operate(Change::Operation(update), None).await {
-                Ok(changed) => changed,
-                Err(error) => return format!("{pages}{error:?}"),
-            };
-            let ChangeReply::Operation(reply) = changed.reply else { return "another".to_owned() };
-            for (job, reply) in reply.page.iter().flat_map(|page| &page.changed) {
-                let _ = write!(pages, "{job} {:?} ", self.normal.reply(reply.clone()));
-            }
-            let current = reply.operation;
-            let _ = write!(
-                pages,
-                "{} {:?} {} {} {}; ",
-                current.state, current.cursor, current.matched, current.changed, current.refused
-            );
-            if current.state != OperationState::Running {
-                break;
-            }
-            let request = PageRequest { before: current.cursor, limit: 2 };
-            let page = ok(store.list(&operation::listing(&current), request).await);
-            update = operation::page(&current, &page);
-        }
-        pages
-    }
-
-    /// Returns a filter whose instants, which [`ticks_ago`] made, are relative to the present of the store.
-    async fn at_present(&self, filter: &Filter) -> Filter {
-        let now = ok(self.store.now().await);
-        let mut filter = filter.clone();
-        for instant in [
-            &mut filter.due_after,
-            &mut filter.due_before,
-            &mut filter.finished_after,
-            &mut filter.finished_before,
-        ] {
-            let ago = instant.map(|at| Timestamp::UNIX_EPOCH.duration_since(at));
-            *instant = ago.map(|ago| now.checked_sub(ago).expect("a time in range"));
-        }
-        filter
     }
 
     async fn rescue(&self) -> String {

@@ -6,13 +6,14 @@ use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
     AfterFailure, ArgumentTest, BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce,
-    Declarations, Due, Filter, GroupId, JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits,
-    QueueUpdate, Rate,
+    Declarations, Due, Filter, GroupId, JobId, JobSpec, JobState, Judgment, NewJob, NodeAction,
+    NodeId, NodeUpdate, Placement, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
-use super::driver::{TICK, declarations, settings, ticks_ago};
+use super::driver::{TICK, declarations, settings};
 use super::op::{Ending, How, Op};
+use super::operators::ticks_ago;
 use super::stats::MINUTES;
 use crate::fixture::JobExt;
 
@@ -59,7 +60,7 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
-        if let Some(op) = self.stats_op() {
+        if let Some(op) = self.stats_op().or_else(|| self.operator_op()) {
             return op;
         }
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
@@ -121,6 +122,35 @@ impl Generator {
             5..7 => Op::FoldStats(node, rng.u32(1..6)),
             _ => Op::WriteGauge(node, rng.u32(..MINUTES), rng.u32(..9)),
         })
+    }
+
+    /// Returns a change that only operators make, or `None` for another operation.
+    fn operator_op(&mut self) -> Option<Op> {
+        self.graphs.as_ref()?;
+        let rng = &mut self.stats_rng;
+        if self.nodes.is_empty() || rng.u8(..24) > 0 {
+            return None;
+        }
+        if rng.bool() {
+            let updates = [
+                NodeUpdate::Request(NodeAction::Quiet),
+                NodeUpdate::Request(NodeAction::Stop),
+                NodeUpdate::Resume,
+            ];
+            let ago = rng.usize(..self.nodes.len().min(3));
+            return Some(Op::RequestNode(
+                self.nodes[self.nodes.len() - 1 - ago],
+                updates[rng.usize(..3)],
+            ));
+        }
+        let judgments = [
+            None,
+            Some(Judgment::Acknowledged),
+            Some(Judgment::Resolved),
+            Some(Judgment::Ignored { until: None }),
+        ];
+        let (name, judgment) = (["mail", "bill"][rng.usize(..2)], judgments[rng.usize(..4)]);
+        Some(Op::MarkFailure(name, rng.u8(..2), judgment))
     }
 
     pub(super) fn batch(&mut self) -> Vec<NewJob> {
@@ -264,6 +294,9 @@ impl Generator {
 
     fn command(&mut self) -> Command {
         let id = self.any_job();
+        if self.stats_rng.u8(..8) == 0 {
+            return Command::Move(id, self.placement());
+        }
         match self.rng.u8(0..12) {
             0..2 => Command::Pause(id),
             2..4 => Command::Resume(id),
@@ -272,6 +305,19 @@ impl Generator {
             9..11 => Command::Retry(id),
             _ => Command::Redrive { filter: self.filter(), limit: self.rng.u32(1..4) },
         }
+    }
+
+    /// Its numbers must not change the other operations of a seed.
+    fn placement(&mut self) -> Placement {
+        let rng = &mut self.stats_rng;
+        let mut placement = Placement::default();
+        if rng.bool() {
+            placement = placement.queue(["default", "other"][rng.usize(..2)]);
+        }
+        if rng.bool() {
+            placement = placement.priority(Priority::ALL[rng.usize(..5)]);
+        }
+        placement
     }
 
     fn bulk(&mut self) -> Op {
@@ -283,7 +329,10 @@ impl Generator {
             BulkVerb::Resume,
             BulkVerb::Reschedule(due),
         ];
-        let verb = *self.one_of(&verbs);
+        let mut verb = self.one_of(&verbs).clone();
+        if self.stats_rng.u8(..6) == 0 {
+            verb = BulkVerb::Move(self.placement());
+        }
         Op::Bulk(self.rng.u64(..), verb, self.filter())
     }
 

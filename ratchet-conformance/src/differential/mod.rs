@@ -16,6 +16,7 @@ mod generate;
 mod graphs;
 mod normalize;
 mod op;
+mod operators;
 mod stats;
 
 use std::fmt;

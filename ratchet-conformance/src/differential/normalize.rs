@@ -134,6 +134,9 @@ impl Normal {
     }
 
     pub(super) fn node(self, mut node: NodeRecord) -> NodeRecord {
+        if let Some(request) = &mut node.info.request {
+            request.at = self.time(request.at);
+        }
         node.joined_at = self.time(node.joined_at);
         node.lease_until = self.time(node.lease_until);
         node

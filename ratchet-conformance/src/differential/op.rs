@@ -1,8 +1,8 @@
 //! The operations that a differential test runs on a store.
 
 use ratchet_store::model::{
-    BreakerUpdate, BulkVerb, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph,
-    NewJob, NodeId, QueueUpdate,
+    BreakerUpdate, BulkVerb, Channel, Command, Extend, Filter, GroupId, JobId, JobState, Judgment,
+    NewGraph, NewJob, NodeId, NodeUpdate, QueueUpdate,
 };
 
 /// One operation. A run is identified by the number of claims made since it was claimed; 0 is the latest.
@@ -68,6 +68,10 @@ pub enum Op {
     InsertGraph(NewGraph),
     /// Adds jobs to a batch, seals it, or both.
     Extend(Extend),
+    /// Requests something of a node, or withdraws the request.
+    RequestNode(NodeId, NodeUpdate),
+    /// Records what an operator says about the failures of a job with this number as fingerprint.
+    MarkFailure(&'static str, u8, Option<Judgment>),
     /// Reads a group with its members and their edges.
     Group(GroupId),
     /// Writes statistics of a process: minutes since the base, the number of a job, and how many runs it started.

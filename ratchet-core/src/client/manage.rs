@@ -110,7 +110,7 @@ impl Jobs {
 }
 
 impl Jobs {
-    async fn command(
+    pub(super) async fn command(
         &self,
         verb: &'static str,
         command: Command,

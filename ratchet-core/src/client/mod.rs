@@ -28,6 +28,7 @@ mod observe;
 mod operation_pages;
 mod operations;
 mod order;
+mod placing;
 mod queues;
 mod ratchet;
 mod schedules;

@@ -94,19 +94,19 @@ impl Core {
             Err(error) => return Err(StoreError::new(StoreErrorKind::Data, error.to_string())),
         };
         if let Some(page) = &reply.page {
-            self.publish_page(current.verb, page);
+            self.publish_page(&current.verb, page);
         }
         Ok(reply.applied.then_some(reply.operation))
     }
 
-    fn publish_page(&self, verb: BulkVerb, page: &OperationPage) {
+    fn publish_page(&self, verb: &BulkVerb, page: &OperationPage) {
         for (job, reply) in &page.changed {
             self.publish_command(reply);
             self.publish_change(verb, *job);
         }
     }
 
-    fn publish_change(&self, verb: BulkVerb, job: JobId) {
+    fn publish_change(&self, verb: &BulkVerb, job: JobId) {
         match verb {
             BulkVerb::Retry => self.events.publish(|| Event::Retried { job }),
             BulkVerb::Cancel => {

@@ -162,7 +162,7 @@ impl Operations {
         let prepared = operation::prepare(self.core.ids.operation(), verb, filter, cutoff, None);
         let listing = operation::listing(&prepared);
         let mut preview = BulkPreview {
-            verb,
+            verb: prepared.verb.clone(),
             filter: prepared.filter.clone(),
             cutoff,
             digest: prepared.digest.clone(),
@@ -198,6 +198,9 @@ impl Operations {
     /// Returns [`BulkError::OtherPreview`] if the verb, the filter or the cut-off is not the one that was previewed.
     pub async fn start(&self, bulk: Bulk) -> Result<OperationRecord, BulkError> {
         let Bulk { preview, pace, canary } = bulk;
+        if let BulkVerb::Move(placement) = &preview.verb {
+            self.core.check_bulk_move(placement, &preview.filter)?;
+        }
         let (id, actor) = (self.core.ids.operation(), self.manner.actor().cloned());
         let mut record =
             operation::prepare(id, preview.verb, &preview.filter, preview.cutoff, actor);

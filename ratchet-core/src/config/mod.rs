@@ -166,6 +166,11 @@ impl Config {
         self.queues.get(queue).is_none_or(|queue| queue.allows(job))
     }
 
+    /// Returns `true` if the queue has an allow-list.
+    pub(crate) fn restricts(&self, queue: &str) -> bool {
+        self.queues.get(queue).is_some_and(|queue| !queue.allow.is_empty())
+    }
+
     /// Returns the maximum number of jobs in one exchange with the store.
     ///
     /// Normally this is half of the concurrency, so that one half runs while the store processes the other. If other

@@ -5,7 +5,7 @@ use ratchet_store::StoreError;
 use ratchet_store::model::{
     AuditFilter, BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest, Target,
 };
-use ratchet_store::model::{NodeAction, OperationFilter, OperationState};
+use ratchet_store::model::{NodeAction, OperationFilter, OperationState, Vitals};
 use serde::Serialize;
 
 use super::{FailureGroups, Overview};
@@ -38,6 +38,18 @@ pub struct Check {
     pub healthy: &'static str,
     /// What a finding means.
     pub meaning: &'static str,
+}
+
+impl Check {
+    /// Returns `true` if the check applies to a store with these measurements. The checks of a server do not apply to a
+    /// file, and those of a file do not apply to a server.
+    fn applies(&self, vitals: &Vitals) -> bool {
+        match self.id.split_once('-') {
+            Some(("PGS", _)) => vitals.connections.is_some() || vitals.partitions_until.is_some(),
+            Some(("SQL", _)) => vitals.file.is_some(),
+            _ => true,
+        }
+    }
 }
 
 /// A problem that [`Ratchet::diagnose`] found.
@@ -100,6 +112,24 @@ impl Ratchet {
     /// Like [`diagnose`](Self::diagnose), and reads every page of an SQLite file. It takes about a second per gigabyte.
     pub async fn diagnose_thoroughly(&self) -> Result<Vec<Finding>, StoreError> {
         self.examine(true).await
+    }
+
+    /// Returns the checks that apply to the store, ordered by id.
+    ///
+    /// ```
+    /// # use ratchet_core::{CHECKS, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// let checks = ratchet.checks().await?;
+    /// assert!(checks.len() < CHECKS.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn checks(&self) -> Result<Vec<Check>, StoreError> {
+        let vitals = self.core.store.vitals(false).await?;
+        Ok(CHECKS.into_iter().filter(|check| check.applies(&vitals)).collect())
     }
 
     async fn examine(&self, thorough: bool) -> Result<Vec<Finding>, StoreError> {

@@ -52,7 +52,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 69] = [
+pub const VERBS: [Verb; 70] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -82,6 +82,7 @@ pub const VERBS: [Verb; 69] = [
     reads("jobs.export"),
     reads("jobs.list"),
     reads("jobs.log"),
+    changes("jobs.move", Capability::ActJobs),
     changes("jobs.pause", Capability::ActJobs),
     changes("jobs.reschedule", Capability::ActJobs),
     changes("jobs.resume", Capability::ActJobs),

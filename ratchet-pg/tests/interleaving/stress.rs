@@ -11,8 +11,8 @@ use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::InsertInTx as _;
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Filter,
-    InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, QueueDemand,
-    Settled, Settlement, Suspects, Verdict,
+    InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, Placement,
+    Priority, QueueDemand, Settled, Settlement, Suspects, Verdict,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::PgPool;
@@ -224,7 +224,11 @@ impl Stress {
             let _turn = self.turns.read().await;
             Tally::add(&self.tally.verbs);
             let Some(id) = self.pick() else { continue };
-            let command = match fastrand::u8(..16) {
+            let command = match fastrand::u8(..17) {
+                16 => {
+                    let level = Priority::ALL[fastrand::usize(..Priority::ALL.len())];
+                    Command::Move(id, Placement::default().priority(level))
+                }
                 0..=2 => Command::Cancel(id, CancelCause::Requested),
                 3 => Command::Pause(id),
                 4..=8 => Command::Resume(id),

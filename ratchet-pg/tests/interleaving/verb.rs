@@ -8,7 +8,7 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError, Command,
     CommandError, Deferral, Due, Extend, Filter, GaugeRow, InsertError, JobState, NewGraph,
-    QueueUpdate, RunNotes, Settlement, StatRow, StatsTier, Verdict, WriteSchedule,
+    Placement, QueueUpdate, RunNotes, Settlement, StatRow, StatsTier, Verdict, WriteSchedule,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
@@ -58,6 +58,7 @@ verbs! {
     CancelInTx of "command",
     Reschedule of "command",
     RescheduleInTx of "command",
+    MoveToOtherQueue of "command",
     RetryByHand of "command",
     Redrive of "command",
     CancelGroup of "command",
@@ -213,6 +214,10 @@ impl Verb {
                 commanded(store.command(Command::Cancel(id, CancelCause::Requested)).await)
             }
             Self::Reschedule => commanded(store.command(Command::Reschedule(id, later())).await),
+            Self::MoveToOtherQueue => {
+                let placement = Placement::default().queue("elsewhere");
+                commanded(store.command(Command::Move(id, placement)).await)
+            }
             Self::CancelInTx | Self::RescheduleInTx => {
                 let mut db = connect(&scene).await;
                 let mut tx = db.begin().await.expect("begins");

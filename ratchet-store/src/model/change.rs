@@ -118,6 +118,7 @@ impl Change {
                 | Command::Resume(id)
                 | Command::Cancel(id, _)
                 | Command::Reschedule(id, _)
+                | Command::Move(id, _)
                 | Command::Retry(id) => Target::Job(*id),
                 Command::CancelGroup(id) => Target::Group(*id),
                 Command::Redrive { filter, .. } => {

@@ -1,10 +1,13 @@
 //! Commands that operators and clients apply to jobs and groups. Each is one transaction.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
+use super::limits::LimitError;
 use super::{
-    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, OperationId, OperationState,
-    StoreError, TransitionKind,
+    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobSpec, JobState, OperationId,
+    OperationState, Priority, StoreError, TransitionKind,
 };
 
 /// A command on a job, a set of failed jobs, or a group.
@@ -21,6 +24,8 @@ pub enum Command {
     Cancel(JobId, CancelCause),
     /// Sets a new due time for a pending job.
     Reschedule(JobId, Due),
+    /// Moves a pending or paused job to another queue, changes its priority, or both.
+    Move(JobId, Placement),
     /// Retries a failed job from the start.
     Retry(JobId),
     /// Retries failed jobs, oldest first. Jobs whose business key is taken are skipped and do not count toward the
@@ -33,6 +38,58 @@ pub enum Command {
     },
     /// Cancels a chain, batch or workflow: every member that has not ended.
     CancelGroup(GroupId),
+}
+
+/// Where a job waits: its queue, and its priority in it. What is not set stays as it is.
+///
+/// ```
+/// use ratchet_store::model::{Placement, Priority};
+///
+/// let urgent = Placement::default().queue("express").priority(Priority::High);
+/// assert_eq!(urgent.to_string(), "queue express, priority high");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Placement {
+    /// The new queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// The new priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
+}
+
+impl Placement {
+    /// Sets the queue.
+    pub fn queue(mut self, queue: impl Into<String>) -> Self {
+        self.queue = Some(queue.into());
+        self
+    }
+
+    /// Sets the priority.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    /// Returns the spec of a job that is moved, or `None` if the job is there already.
+    pub fn of(&self, spec: &JobSpec) -> Option<JobSpec> {
+        let mut moved = spec.clone();
+        if let Some(queue) = &self.queue {
+            moved.queue.clone_from(queue);
+        }
+        moved.priority = self.priority.unwrap_or(spec.priority);
+        (moved.queue != spec.queue || moved.priority != spec.priority).then_some(moved)
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queue = self.queue.as_ref().map(|queue| format!("queue {queue}"));
+        let priority = self.priority.map(|priority| format!("priority {}", priority.name()));
+        let parts: Vec<_> = queue.into_iter().chain(priority).collect();
+        f.write_str(&parts.join(", "))
+    }
 }
 
 /// Why a job or group was canceled.
@@ -159,6 +216,19 @@ pub enum CommandError {
         /// The current state.
         state: JobState,
     },
+    /// The job is not on the allow-list of the queue that it was to be moved to.
+    #[error("cannot move {job}: `{name}` is not on the allow-list of queue `{queue}`")]
+    NotAllowed {
+        /// The job or jobs that were to be moved.
+        job: String,
+        /// The name of the job.
+        name: String,
+        /// The queue.
+        queue: String,
+    },
+    /// A job cannot be moved to a queue with this name.
+    #[error("cannot move jobs to this queue: {0}")]
+    BadQueue(LimitError),
     /// Another live job holds the business key that this job would take again.
     #[error("cannot retry job {job}: its business key `{key}` is held by job {holder}")]
     BusinessKeyTaken {

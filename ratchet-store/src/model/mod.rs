@@ -58,7 +58,7 @@ pub use breaker::{
 pub use catalog::{CatalogArg, CatalogEntry, CatalogRecord};
 pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
-pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
+pub use command::{CancelCause, Command, CommandError, CommandReply, Placement, Redriven};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};

@@ -5,10 +5,10 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, CommandReply, Due, Filter, JobId, OperationId};
+use super::{Actor, CommandReply, Due, Filter, JobId, OperationId, Placement};
 
 /// What a bulk operation does with each job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BulkVerb {
@@ -22,17 +22,20 @@ pub enum BulkVerb {
     Resume,
     /// Sets a new due time for pending jobs.
     Reschedule(Due),
+    /// Moves pending and paused jobs to another queue or priority.
+    Move(Placement),
 }
 
 impl BulkVerb {
     /// Returns the name of the verb, such as `retry`.
-    pub const fn name(self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::Retry => "retry",
             Self::Cancel => "cancel",
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Reschedule(_) => "reschedule",
+            Self::Move(_) => "move",
         }
     }
 }

@@ -33,6 +33,22 @@ impl Priority {
         self as u8
     }
 
+    /// Returns the name, such as `normal`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lowest => "lowest",
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// Returns the priority with this name, or `None` if there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|priority| priority.name() == name)
+    }
+
     /// Returns the priority with this level, or `None` if the level is greater than 4.
     pub fn from_level(level: u8) -> Option<Self> {
         Self::ALL.get(usize::from(level)).copied()

@@ -48,6 +48,8 @@ pub enum TransitionKind {
     Resume,
     /// The job gets a new due time.
     Reschedule,
+    /// An operator moves the job to another queue or priority.
+    Move,
     /// The job is canceled.
     Cancel,
     /// An operator retries a failed job from the start.
@@ -89,6 +91,8 @@ pub const TRANSITIONS: &[Transition] = {
         t(Paused, Pending, TransitionKind::Resume),
         t(Paused, Failed, TransitionKind::Resume),
         t(Pending, Pending, TransitionKind::Reschedule),
+        t(Pending, Pending, TransitionKind::Move),
+        t(Paused, Paused, TransitionKind::Move),
         t(Pending, Canceled, TransitionKind::Cancel),
         t(Paused, Canceled, TransitionKind::Cancel),
         t(Running, Canceled, TransitionKind::Cancel),
@@ -160,6 +164,7 @@ impl fmt::Display for TransitionKind {
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Reschedule => "reschedule",
+            Self::Move => "move",
             Self::Cancel => "cancel",
             Self::RetryManually => "retry manually",
         })

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::model::{
     AuditHash, AuditHead, AuditNote, AuditRecord, BreakerRecord, ChangeReply, CommandError,
-    FailureMark, GroupRecord, JobRecord, NodeRequest, OperationRecord, QueueRules, ScheduleRecord,
-    Target,
+    FailureMark, GroupRecord, JobRecord, JobState, NodeRequest, OperationRecord, QueueRules,
+    ScheduleRecord, Target,
 };
 
 /// Begins the encoding that is hashed. Another encoding must begin otherwise.
@@ -72,7 +72,11 @@ pub fn hash(previous: AuditHash, entry: &AuditRecord) -> AuditHash {
 /// Returns what an entry says about a job.
 pub fn of_job(job: &JobRecord) -> String {
     let mut view = json!({ "state": job.state, "version": job.version });
-    if job.state == crate::model::JobState::Pending {
+    if matches!(job.state, JobState::Pending | JobState::Paused) {
+        view["queue"] = json!(job.spec.queue);
+        view["priority"] = json!(job.spec.priority);
+    }
+    if job.state == JobState::Pending {
         view["due"] = json!(job.due);
     }
     view.to_string()

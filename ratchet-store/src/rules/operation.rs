@@ -22,7 +22,7 @@ const CATCH_UP: Duration = Duration::from_mins(1);
 
 /// Returns the filter that an operation uses. If it has no state, it selects the states that the verb can change. The
 /// order is ignored, because jobs are visited in the order of their ids.
-pub fn selection(verb: BulkVerb, filter: &Filter) -> Filter {
+pub fn selection(verb: &BulkVerb, filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     filter.oldest_first = false;
     if filter.states.is_empty() {
@@ -31,6 +31,7 @@ pub fn selection(verb: BulkVerb, filter: &Filter) -> Filter {
             BulkVerb::Cancel => vec![JobState::Pending, JobState::Running, JobState::Paused],
             BulkVerb::Pause | BulkVerb::Reschedule(_) => vec![JobState::Pending],
             BulkVerb::Resume => vec![JobState::Paused],
+            BulkVerb::Move(_) => vec![JobState::Pending, JobState::Paused],
         };
     }
     filter
@@ -44,11 +45,11 @@ pub fn prepare(
     cutoff: Timestamp,
     actor: Option<Actor>,
 ) -> OperationRecord {
-    let filter = selection(verb, filter);
+    let filter = selection(&verb, filter);
     OperationRecord {
         id,
+        digest: digest(&verb, &filter, cutoff),
         verb,
-        digest: digest(verb, &filter, cutoff),
         filter,
         cutoff,
         expected: 0,
@@ -73,11 +74,12 @@ pub fn prepare(
 
 /// Returns the digest of what an operation does to which jobs. The start of an operation must present it, so that the
 /// operation that is started is the one that was previewed.
-pub fn digest(verb: BulkVerb, filter: &Filter, cutoff: Timestamp) -> String {
+pub fn digest(verb: &BulkVerb, filter: &Filter, cutoff: Timestamp) -> String {
     let due = match verb {
         BulkVerb::Reschedule(Due::Now) => "now".to_owned(),
         BulkVerb::Reschedule(Due::In(delay)) => format!("in {}", delay.as_micros()),
         BulkVerb::Reschedule(Due::At(at)) => format!("at {}", at.as_microsecond()),
+        BulkVerb::Move(placement) => placement.to_string(),
         _ => String::new(),
     };
     let mut sha = Sha256::new();
@@ -115,12 +117,13 @@ pub fn command(operation: &OperationRecord, job: &JobRecord) -> Option<Command> 
     if !listing(operation).matches(job) || !job.finished_at.is_none_or(in_time) {
         return None;
     }
-    Some(match operation.verb {
+    Some(match &operation.verb {
         BulkVerb::Retry => Command::Retry(job.id),
         BulkVerb::Cancel => Command::Cancel(job.id, CancelCause::Requested),
         BulkVerb::Pause => Command::Pause(job.id),
         BulkVerb::Resume => Command::Resume(job.id),
-        BulkVerb::Reschedule(due) => Command::Reschedule(job.id, due),
+        BulkVerb::Reschedule(due) => Command::Reschedule(job.id, *due),
+        BulkVerb::Move(placement) => Command::Move(job.id, placement.clone()),
     })
 }
 
@@ -414,14 +417,14 @@ mod tests {
 
     #[test]
     fn o_04_a_digest_is_that_of_verb_filter_and_cutoff() {
-        let digest_of = |verb, filter: Filter, cutoff| digest(verb, &filter, cutoff);
-        let one = digest_of(BulkVerb::Retry, Filter::any().queue("a"), at(0));
+        let digest_of = |verb: &BulkVerb, filter: Filter, cutoff| digest(verb, &filter, cutoff);
+        let one = digest_of(&BulkVerb::Retry, Filter::any().queue("a"), at(0));
         assert_eq!(one.len(), 32);
         for other in [
-            digest_of(BulkVerb::Cancel, Filter::any().queue("a"), at(0)),
-            digest_of(BulkVerb::Retry, Filter::any().queue("b"), at(0)),
-            digest_of(BulkVerb::Retry, Filter::any().queue("a"), at(1)),
-            digest_of(BulkVerb::Reschedule(Due::Now), Filter::any().queue("a"), at(0)),
+            digest_of(&BulkVerb::Cancel, Filter::any().queue("a"), at(0)),
+            digest_of(&BulkVerb::Retry, Filter::any().queue("b"), at(0)),
+            digest_of(&BulkVerb::Retry, Filter::any().queue("a"), at(1)),
+            digest_of(&BulkVerb::Reschedule(Due::Now), Filter::any().queue("a"), at(0)),
         ] {
             assert_ne!(one, other);
         }

@@ -9,8 +9,8 @@ use crate::model::{Filter, JobId, JobRecord, Page, PageRequest};
 /// use ratchet_store::model::{Filter, PageRequest};
 /// use ratchet_store::rules::search::Search;
 ///
-/// let search = Search::new(&Filter::any().attempts_above(3), PageRequest::default());
-/// let page = search.finish();
+/// let filter = Filter::any().attempts_above(3);
+/// let page = Search::new(&filter, PageRequest::default()).finish();
 /// assert_eq!((page.next, page.examined), (None, Some(0)));
 /// ```
 #[derive(Debug)]

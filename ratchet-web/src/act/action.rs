@@ -106,7 +106,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 35] = [
+pub(crate) static ACTIONS: [Action; 36] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -172,6 +172,17 @@ pub(crate) static ACTIONS: [Action; 35] = [
         field("in_queue", "Queue", "Empty: the queue of the job."),
         field("delay", "Delay", "Such as 30m. Empty: due now."),
         field("key", "Idempotency key", "A second job with the same key is not created."),
+    ]),
+    verb(
+        "jobs.move",
+        "Move",
+        "Move a job",
+        "The job waits in another place.",
+        Target::Job,
+    )
+    .with(&[
+        field("to_queue", "Queue", "Empty: the queue that it is in."),
+        field("priority", "Priority", "One of lowest, low, normal, high and critical. Empty: as it is."),
     ]),
     verb("jobs.pause", "Pause", "Pause a job", "The job is paused.", Target::Job),
     verb(
@@ -243,9 +254,11 @@ pub(crate) static ACTIONS: [Action; 35] = [
         required(
             "action",
             "What to do",
-            "One of retry, cancel, pause, resume and reschedule. Preview it again after a change.",
+            "One of retry, cancel, pause, resume, reschedule and move. Preview it again after a change.",
         ),
         field("due", "Due", "For reschedule: an instant, a delay such as 30m, or now."),
+        field("to_queue", "To queue", "For move: the new queue. Empty: as it is."),
+        field("priority", "Priority", "For move: lowest, low, normal, high or critical. Empty: as it is."),
         field("pace", "At most per second", "The number of jobs. Empty: as many as possible."),
         field("canary", "First", "The number of jobs to change before the rest. Empty: none."),
         field(

@@ -2,25 +2,27 @@
 
 use ratchet_core::{Bulk, BulkPreview, BulkVerb, Canary, Filter, OperationId, Ratchet};
 
-use super::perform::due;
+use super::perform::{due, placement};
 use super::{Done, Order, Preview};
+use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
 use crate::text::{brief, count, counted, shell};
 
 /// Reads what a bulk operation does.
-pub(crate) fn verb(action: &str, when: &str) -> Result<BulkVerb, Problem> {
+pub(crate) fn verb(action: &str, fields: &Fields) -> Result<BulkVerb, Problem> {
     Ok(match action {
         "retry" => BulkVerb::Retry,
         "cancel" => BulkVerb::Cancel,
         "pause" => BulkVerb::Pause,
         "resume" => BulkVerb::Resume,
-        "reschedule" => BulkVerb::Reschedule(due(when)?),
+        "reschedule" => BulkVerb::Reschedule(due(fields.get("due"))?),
+        "move" => BulkVerb::Move(placement(fields)?),
         other => {
             return Err(Problem::new(
                 "refused",
                 format!(
-                    "`{}` is not an action; write retry, cancel, pause, resume or reschedule",
+                    "`{}` is not an action; write retry, cancel, pause, resume, reschedule or move",
                     brief(other, 40)
                 ),
             ));
@@ -64,10 +66,10 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         "" => "retry",
         action => action,
     };
-    let verb = verb(action, order.fields.get("due"))?;
+    let verb = verb(action, &order.fields)?;
     let filter = Filter::parse(text, request.now)?;
     request.may_search(&filter).await?;
-    let found = request.ratchet().operations().preview(verb, &filter).await?;
+    let found = request.ratchet().operations().preview(verb.clone(), &filter).await?;
     let more = if found.exact { "" } else { "+" };
     let mut sentences = vec![
         format!("{}{more} jobs match `{}`.", count(found.count), brief(&found.filter.to_string(), 200)),
@@ -77,6 +79,17 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
     let mut command = format!("{action} {}", shell(text));
     if let BulkVerb::Reschedule(_) = verb {
         command = format!("{command} --due {}", shell(order.fields.get("due")));
+    }
+    if let BulkVerb::Move(placement) = &verb {
+        sentences.push(format!("They are moved to {}.", brief(&placement.to_string(), 120)));
+        for (option, value) in [
+            ("--queue", order.fields.get("to_queue")),
+            ("--priority", order.fields.get("priority")),
+        ] {
+            if !value.is_empty() {
+                command = format!("{command} {option} {}", shell(value));
+            }
+        }
     }
     if let Some(pace) = pace {
         sentences.push(format!("At most {} are changed per second.", counted(pace.into(), "job")));
@@ -114,7 +127,7 @@ pub(super) async fn preview(request: &Request, order: &Order) -> Result<Preview,
 /// Returns the preview that a start presents. Its digest is that of the preview, so that another verb, filter or cut-off
 /// is refused.
 async fn presented(request: &Request, order: &Order) -> Result<BulkPreview, Problem> {
-    let verb = verb(order.fields.get("action"), order.fields.get("due"))?;
+    let verb = verb(order.fields.get("action"), &order.fields)?;
     let filter = Filter::parse(order.fields.get("filter"), request.now)?;
     request.may_search(&filter).await?;
     let cutoff = order.fields.get("cutoff").parse().map_err(|_| {

@@ -1,12 +1,13 @@
 //! [`perform`]: carries out an order.
 
 use ratchet_core::{
-    BreakerSettings, Due, FailureGroup, Filter, JobId, NodeId, OperationId, QueueLimits, Ratchet,
-    Rate, Redrive,
+    BreakerSettings, Due, FailureGroup, Filter, JobId, NodeId, OperationId, Placement, Priority,
+    QueueLimits, Ratchet, Rate, Redrive,
 };
 use ratchet_store::model::RejectFilter;
 
 use super::{Order, Target, bulk};
+use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
 use crate::text::{brief, read_duration};
@@ -89,6 +90,13 @@ async fn job(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done
         "jobs.retry" => jobs.retry(id).await?,
         "jobs.pause" => jobs.pause(id).await?,
         "jobs.resume" => jobs.resume(id).await?,
+        "jobs.move" => {
+            let placement = placement(&order.fields)?;
+            if let Some(queue) = &placement.queue {
+                request.scoped_queue(queue)?;
+            }
+            jobs.move_to(id, placement).await.map(drop)?;
+        }
         "jobs.reschedule" => jobs.reschedule(id, due(order.fields.get("due"))?).await?,
         _ => {
             if !jobs.cancel(id).await? {
@@ -98,6 +106,28 @@ async fn job(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done
         }
     }
     Ok(Done { path: "jobs", job: Some(id), ..Done::default() })
+}
+
+/// Reads where jobs are moved.
+pub(super) fn placement(fields: &Fields) -> Result<Placement, Problem> {
+    let mut placement = Placement::default();
+    let (queue, priority) = (fields.get("to_queue"), fields.get("priority"));
+    if queue.is_empty() && priority.is_empty() {
+        let detail = "a move needs a queue (`to_queue`), a `priority`, or both";
+        return Err(Problem::new("refused", detail));
+    }
+    if !queue.is_empty() {
+        placement = placement.queue(queue);
+    }
+    if !priority.is_empty() {
+        let found = Priority::from_name(priority).ok_or_else(|| {
+            let text = brief(priority, 40);
+            let names = Priority::ALL.map(Priority::name).join(", ");
+            Problem::new("refused", format!("`{text}` is not a priority; they are {names}"))
+        })?;
+        placement = placement.priority(found);
+    }
+    Ok(placement)
 }
 
 /// Reads a due time: an instant, a delay or `now`.

@@ -65,6 +65,10 @@ async fn job(request: &Request, order: &Order) -> Result<Preview, Problem> {
         "jobs.resume" => {
             (TransitionKind::Resume, "The job returns to the state in which it was paused.")
         }
+        "jobs.move" => (
+            TransitionKind::Move,
+            "The job waits in another queue or with another priority. It keeps its due time.",
+        ),
         "jobs.reschedule" => (TransitionKind::Reschedule, "The job gets a new due time."),
         _ => (
             TransitionKind::Cancel,
@@ -88,6 +92,14 @@ async fn job(request: &Request, order: &Order) -> Result<Preview, Problem> {
     }
     let mut command = job.id.to_string();
     let when = order.fields.get("due");
+    if order.action.verb == "jobs.move" {
+        for (field, option) in [("to_queue", "--queue"), ("priority", "--priority")] {
+            let value = order.fields.get(field);
+            if !value.is_empty() {
+                command = format!("{command} {option} {}", shell(value));
+            }
+        }
+    }
     if order.action.verb == "jobs.reschedule" && !when.is_empty() {
         due(when)?;
         command = format!("{command} {}", shell(when));

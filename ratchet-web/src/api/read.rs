@@ -261,7 +261,9 @@ pub(crate) async fn unreadable(request: Request) -> Answer {
 
 pub(crate) async fn doctor(request: Request) -> Answer {
     request.sees_everything("the checks of the doctor")?;
-    of(&value!({ "findings": request.ratchet().diagnose().await?, "checks": ratchet_core::CHECKS }))
+    let (findings, checks) =
+        (request.ratchet().diagnose().await?, request.ratchet().checks().await?);
+    of(&value!({ "findings": findings, "checks": checks }))
 }
 
 pub(crate) async fn operations(request: Request) -> Answer {
@@ -276,8 +278,10 @@ pub(crate) async fn preview_operation(request: Request) -> Answer {
         "" => "retry",
         action => action,
     };
-    let verb = crate::act::bulk_verb(action, request.query.get("due"))?;
-    of(&request.ratchet().operations().preview(verb, &request.filter()?).await?)
+    let verb = crate::act::bulk_verb(action, &request.query)?;
+    let filter = request.filter()?;
+    request.may_search(&filter).await?;
+    of(&request.ratchet().operations().preview(verb, &filter).await?)
 }
 
 pub(crate) async fn operation(request: Request) -> Answer {

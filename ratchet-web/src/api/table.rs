@@ -17,7 +17,7 @@ pub(crate) struct Read {
 }
 
 /// Every query parameter with its description.
-pub(crate) const PARAMETERS: [(&str, &str); 16] = [
+pub(crate) const PARAMETERS: [(&str, &str); 18] = [
     (
         "filter",
         "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
@@ -33,8 +33,13 @@ pub(crate) const PARAMETERS: [(&str, &str); 16] = [
     ("by", "The name of the actor"),
     ("verb", "The operation, such as `jobs.retry`"),
     ("target", "The target, such as `queue mail`"),
-    ("action", "`retry`, `cancel`, `pause`, `resume` or `reschedule`; `retry` if it is not given"),
+    (
+        "action",
+        "`retry`, `cancel`, `pause`, `resume`, `reschedule` or `move`; `retry` if it is not given",
+    ),
     ("due", "For `reschedule`: an instant, a delay such as 30m, or `now`"),
+    ("to_queue", "For `move`: the new queue"),
+    ("priority", "For `move`: `lowest`, `low`, `normal`, `high` or `critical`"),
     ("format", "`csv` or `ndjson`, instead of the header `Accept`"),
     ("as", "`json`, `dot`, `svg` or `text`; `json` if it is not given"),
 ];
@@ -74,7 +79,7 @@ pub(crate) static READS: [Read; 32] = reads! {
     "/api/v1/catalog" "catalog.list" "Lists the jobs that the programs of the cluster can run" [] "Catalog" read::catalog;
     "/api/v1/catalog/job" "catalog.show" "Shows a job of the catalog" ["name"] "CatalogJob" read::catalog_job;
     "/api/v1/operations" "operations.list" "Lists bulk operations, newest first" ["limit"] "Operations" read::operations;
-    "/api/v1/operations/preview" "operations.preview" "Says which jobs a bulk operation would change. Its start must present the digest and the cut-off" ["filter" "action" "due"] "BulkPreview" read::preview_operation;
+    "/api/v1/operations/preview" "operations.preview" "Says which jobs a bulk operation would change. Its start must present the digest and the cut-off" ["filter" "action" "due" "to_queue" "priority"] "BulkPreview" read::preview_operation;
     "/api/v1/operation/{operation}" "operations.show" "Shows a bulk operation" [] "Operation" read::operation;
     "/api/v1/operation/{operation}/progress" "operations.watch" "Shows how far a bulk operation is" [] "Progress" read::progress;
     "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;

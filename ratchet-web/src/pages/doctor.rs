@@ -1,7 +1,7 @@
 //! The checks for known problems.
 
 use maud::html;
-use ratchet_core::{CHECKS, Severity};
+use ratchet_core::Severity;
 
 use super::{commands, problems};
 use crate::request::{Answer, Request};
@@ -11,7 +11,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     request.sees_everything("the checks of the doctor")?;
     let findings = request.ratchet().diagnose().await?;
     let mut table = Table::new("Checks", &["check", "result", "expected", "otherwise"]);
-    for check in CHECKS {
+    for check in request.ratchet().checks().await? {
         let found = findings.iter().filter(|finding| finding.id == check.id).count();
         let result = match (found, check.severity) {
             (0, _) => chip("ok", "✓", "passes"),

@@ -25,6 +25,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             "jobs.retry" => TransitionKind::RetryManually,
             "jobs.pause" => TransitionKind::Pause,
             "jobs.resume" => TransitionKind::Resume,
+            "jobs.move" => TransitionKind::Move,
             "jobs.reschedule" => TransitionKind::Reschedule,
             _ => TransitionKind::Cancel,
         };

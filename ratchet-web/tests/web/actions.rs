@@ -118,10 +118,16 @@ async fn every_action_on_a_job_changes_it() {
     for (verb, expected) in [
         ("jobs.pause", JobState::Paused),
         ("jobs.resume", JobState::Pending),
+        ("jobs.move", JobState::Pending),
         ("jobs.reschedule", JobState::Pending),
         ("jobs.cancel", JobState::Canceled),
     ] {
-        let reply = site.post(&format!("/act/{verb}"), &[("job", &id), ("due", "now")]).await;
+        let reply = site
+            .post(
+                &format!("/act/{verb}"),
+                &[("job", &id), ("due", "now"), ("to_queue", "express"), ("priority", "high")],
+            )
+            .await;
         assert_eq!(reply.status, 303, "{verb}: {}", reply.body);
         assert_eq!(state(&shop, shop.waiting).await, expected, "{verb}");
     }
