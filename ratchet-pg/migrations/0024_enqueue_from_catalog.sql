@@ -2,6 +2,13 @@
 -- program has recorded in the catalog. The checks are those of `JobContract::check` in `ratchet-contract`: the same values
 -- are refused, with the same paths.
 
+-- Returns an entry of the catalog without NUL characters, which the JSON of PostgreSQL cannot contain. An escaped backslash
+-- before `u0000` is not the beginning of an escape.
+CREATE FUNCTION ratchet.catalog_json(entry text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $body$
+    SELECT regexp_replace(entry, '(?<!\\)((?:\\\\)*)\\u0000', '\1', 'g')::jsonb
+$body$;
+
 -- Returns a duration, as the library writes it, in microseconds.
 CREATE FUNCTION ratchet.duration_micros(duration jsonb) RETURNS numeric
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $body$
@@ -263,7 +270,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $b
     ) AS p
 $body$;
 
-REVOKE EXECUTE ON FUNCTION ratchet.duration_micros(jsonb), ratchet.field_path(text, text), ratchet.kind_of(jsonb),
+REVOKE EXECUTE ON FUNCTION ratchet.catalog_json(text), ratchet.duration_micros(jsonb), ratchet.field_path(text, text), ratchet.kind_of(jsonb),
     ratchet.check_shape(jsonb, jsonb, jsonb, text), ratchet.check_fields(jsonb, jsonb, jsonb, text, text),
     ratchet.check_variant(jsonb, jsonb, jsonb, text), ratchet.derived_key(jsonb, jsonb) FROM PUBLIC;
 
@@ -338,13 +345,12 @@ BEGIN
     -- The entry that a worker has recorded last. A name takes precedence over an alias.
     SELECT c.entry INTO entry_text FROM ratchet.catalog c WHERE c.name = enqueue.name ORDER BY c.last_seen DESC LIMIT 1;
     IF entry_text IS NULL THEN
-        -- An entry of an earlier version may contain a NUL, which `jsonb` cannot.
         SELECT c.entry INTO entry_text FROM ratchet.catalog c
-        WHERE CASE WHEN strpos(c.entry, '\u0000') = 0 THEN c.entry::jsonb -> 'aliases' ? enqueue.name ELSE false END
+        WHERE ratchet.catalog_json(c.entry) -> 'aliases' ? enqueue.name
         ORDER BY c.last_seen DESC LIMIT 1;
     END IF;
     IF entry_text IS NOT NULL THEN
-        entry := entry_text::jsonb;
+        entry := ratchet.catalog_json(entry_text);
         template := entry -> 'template';
         job_name := entry ->> 'name';
         IF entry -> 'signed' = 'true' THEN

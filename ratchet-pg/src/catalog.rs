@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use ratchet_store::model::{CatalogRecord, NodeInfo};
 use ratchet_store::rules::catalog;
-use serde_json::Value;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -20,10 +19,8 @@ impl Inner {
         // One statement must not write a row twice.
         let mut entries = BTreeMap::new();
         for entry in node.catalog.iter() {
-            let value = serde_json::to_value(entry);
-            let mut value = value.map_err(|error| sqlx::Error::Encode(error.into()))?;
-            without_nul(&mut value);
-            let text = value.to_string();
+            let text = serde_json::to_string(entry);
+            let text = text.map_err(|error| sqlx::Error::Encode(error.into()))?;
             let key = (clean(&entry.name), to_i32(entry.version), catalog::digest(entry));
             entries.insert(key, text);
         }
@@ -54,16 +51,6 @@ impl Inner {
     pub(crate) async fn catalog(&self) -> Result<Vec<CatalogRecord>, Fault> {
         let rows = db::query(self.sql.list_catalog()).fetch_all(&self.pool).await?;
         Ok(readable("catalog entry", &rows, record)?)
-    }
-}
-
-/// Removes NUL characters, which the JSON of PostgreSQL cannot contain: `enqueue` reads the entry.
-fn without_nul(value: &mut Value) {
-    match value {
-        Value::String(text) if text.contains('\0') => *text = clean(text),
-        Value::Array(items) => items.iter_mut().for_each(without_nul),
-        Value::Object(fields) => fields.values_mut().for_each(without_nul),
-        _ => {}
     }
 }
 

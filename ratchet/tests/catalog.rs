@@ -100,7 +100,7 @@ async fn a_job_of_the_catalog_gets_what_a_rust_submit_gets() {
 
 #[tokio::test]
 async fn a_wrong_argument_is_refused_with_its_path() {
-    let (_, other) = programs().await;
+    let (worker, other) = programs().await;
     let fine = json!({ "to": "ada", "order": 7, "urgent": true, "attachments": [] });
     for (field, value, wrong) in [
         ("to", json!(7), "$.to"),
@@ -116,12 +116,15 @@ async fn a_wrong_argument_is_refused_with_its_path() {
     ] {
         let mut given = fine.clone();
         given[field] = value;
-        let refused = other.enqueue_from_catalog("shop.mail", &given).await;
-        match refused.expect_err("is refused") {
-            SubmitError::BadArgument { job, path, .. } => {
-                assert_eq!((job.as_str(), path.as_str()), ("shop.mail", wrong));
+        // The program with the code reads the arguments by itself, and gives the same answer.
+        for program in [&other, &worker] {
+            let refused = program.enqueue_from_catalog("shop.mail", &given).await;
+            match refused.expect_err("is refused") {
+                SubmitError::BadArgument { job, path, .. } => {
+                    assert_eq!((job.as_str(), path.as_str()), ("shop.mail", wrong));
+                }
+                other => panic!("{other}"),
             }
-            other => panic!("{other}"),
         }
     }
     let unknown = other.enqueue_from_catalog("shop.male", &fine).await.expect_err("is refused");

@@ -113,7 +113,7 @@ pub mod job {
 
     /// Jobs of this key run one at a time, in the order of their submits.
     ///
-    /// `ordered_by = "account-{account_id}"`
+    /// `ordered_by = "customer-{customer_id}"`
     pub const ordered_by: () = ();
 
     /// What the next job of `ordered_by` does when one has failed: `hold` until it is retried or canceled, or `skip` it; `hold` unless given.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ratchet_contract::{Contract, JobContract};
+use ratchet_contract::{Contract, JobContract, Mistake};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
 use ratchet_store::model::{CatalogEntry, CatalogRecord, ConcurrencyKey, NodeRecord, RepeatCheck};
@@ -74,7 +74,14 @@ impl Ratchet {
     ) -> Result<Enqueue<'_, AnyJob>, SubmitError> {
         let is_own = |job: &JobDef| job.names().any(|known| known == name);
         if self.definitions().iter().any(is_own) {
-            return Ok(self.enqueue_by_name(name, arguments));
+            let job = self.enqueue_by_name(name, arguments);
+            return match job.problem() {
+                Some(SubmitError::Arguments { .. }) => match self.mistake(name, arguments).await? {
+                    Some(mistake) => Err(mistake),
+                    None => Ok(job),
+                },
+                _ => Ok(job),
+            };
         }
         let refused = |problem: String| SubmitError::BadOption { job: brief(name), problem };
         let found = self.catalog().get(name).await?.ok_or_else(|| {
@@ -91,11 +98,7 @@ impl Ratchet {
         spec.payload = payload;
         let mut defaulted = Vec::new();
         if let Some(contract) = &contract {
-            contract.check(&arguments).map_err(|mistake| SubmitError::BadArgument {
-                job: brief(name),
-                path: brief(&mistake.path),
-                problem: mistake.problem,
-            })?;
+            contract.check(&arguments).map_err(|mistake| bad_argument(name, mistake))?;
             let absent = contract.absent(&arguments);
             if let (false, Some(fields)) = (absent.is_empty(), arguments.as_object_mut()) {
                 fields.extend(absent.into_iter().map(|name| (name, serde_json::Value::Null)));
@@ -125,6 +128,28 @@ impl Ratchet {
                 job.repeat_check = RepeatCheck::WithoutDefaults(defaulted);
             }
         }))
+    }
+}
+
+impl Ratchet {
+    /// Returns the path of what the code of a job could not read, by the contract that the catalog has.
+    async fn mistake(
+        &self,
+        name: &str,
+        arguments: &impl Serialize,
+    ) -> Result<Option<SubmitError>, SubmitError> {
+        let Ok(arguments) = serde_json::to_value(arguments) else { return Ok(None) };
+        let Some(found) = self.catalog().get(name).await? else { return Ok(None) };
+        let checked = contract_of(&found.record.entry).map(|contract| contract.check(&arguments));
+        Ok(checked.and_then(Result::err).map(|mistake| bad_argument(name, mistake)))
+    }
+}
+
+fn bad_argument(name: &str, mistake: Mistake) -> SubmitError {
+    SubmitError::BadArgument {
+        job: brief(name),
+        path: brief(&mistake.path),
+        problem: mistake.problem,
     }
 }
 

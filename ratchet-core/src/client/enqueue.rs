@@ -101,6 +101,11 @@ impl<'a, J: Job> Enqueue<'a, J> {
         Self::of(target, spec, &J::DEF, defaults)
     }
 
+    /// Returns why the job cannot be enqueued, if that is known already.
+    pub(super) fn problem(&self) -> Option<&SubmitError> {
+        self.job.as_ref().err()
+    }
+
     pub(super) fn of(
         target: Target<'a>,
         spec: Result<JobSpec, SubmitError>,

@@ -46,7 +46,7 @@ pub(crate) const OPTIONS: Table = Table {
         opt("concurrency_key", Takes::Text, r#"concurrency_key = "customer-{customer_id}""#, "At most `concurrency_limit` jobs of this key run at once."),
         opt("concurrency_limit", Takes::Number, "concurrency_limit = 3", "How many jobs of one `concurrency_key` run at once in the cluster."),
         opt("single_instance", Takes::Flag, "single_instance", "One run at a time in the cluster, by `concurrency_key` or by the job's name."),
-        opt("ordered_by", Takes::Text, r#"ordered_by = "account-{account_id}""#, "Jobs of this key run one at a time, in the order of their submits."),
+        opt("ordered_by", Takes::Text, r#"ordered_by = "customer-{customer_id}""#, "Jobs of this key run one at a time, in the order of their submits."),
         opt("after_failure", Takes::Word, "after_failure = skip", "What the next job of `ordered_by` does when one has failed: `hold` until it is retried or canceled, or `skip` it; `hold` unless given."),
         opt("tags", Takes::List, r#"tags("mail", "eu")"#, "Tags of every job of this kind."),
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),

@@ -35,6 +35,7 @@ fn every_example_is_accepted() {
             "tz" | "overlap" | "alert_after" => format!("cron = \"0 3 * * *\", {example}"),
             "idempotency_within" => format!("idempotency_key = \"k\", {example}"),
             "on_conflict" => format!("business_key = \"b\", {example}"),
+            "after_failure" => format!("ordered_by = \"o\", {example}"),
             "upgrade" => format!("version = 2, {example}"),
             "oldest" => format!("version = 3, upgrade(2 => from_v2), {example}"),
             "concurrency_key" => format!("{example}, concurrency_limit = 3"),

@@ -8,7 +8,7 @@
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::rules::{EndClass, WaitStatus};
+use super::rules::turn_is_over;
 use crate::model::{AfterFailure, Edge, EdgeTrigger, JobId, JobSpec, Member, NewJob, Vertex};
 
 /// Returns the key of the sequence that a job belongs to, if it runs in order.
@@ -37,17 +37,6 @@ pub fn turn_edge(job: &NewJob) -> Option<Edge> {
     let (last, after_failure) = (job.follows?, after_failure(&job.spec)?);
     let trigger = EdgeTrigger::Turn(after_failure);
     Some(Edge::new(Vertex::Job(last), Vertex::Job(job.id), trigger))
-}
-
-/// Returns `true` if a job no longer holds up the job after it.
-pub(super) fn turn_is_over(after_failure: AfterFailure, job: &Member) -> bool {
-    let came = job.wait.is_none_or(|wait| wait.waited() == WaitStatus::Ready);
-    let ended = match job.class() {
-        None => false,
-        Some(EndClass::Failed) => after_failure == AfterFailure::Skip,
-        Some(EndClass::Succeeded | EndClass::Canceled | EndClass::Skipped) => true,
-    };
-    came && ended
 }
 
 fn after_failure(spec: &JobSpec) -> Option<AfterFailure> {

@@ -2,11 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::order::turn_is_over;
-
 use crate::model::{
-    CancelCause, Edge, EdgeTrigger, GroupCounts, GroupKind, GroupRecord, GroupState, InsertError,
-    Inserted, JobState, Member, NewJob, Resolution, Vertex, Wait, WaitMode,
+    AfterFailure, CancelCause, Edge, EdgeTrigger, GroupCounts, GroupKind, GroupRecord, GroupState,
+    InsertError, Inserted, JobState, Member, NewJob, Resolution, Vertex, Wait, WaitMode,
 };
 
 /// How an ended member counts in its group.
@@ -192,6 +190,17 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Option<Resolution>> 
         })
     };
     edges.iter().map(resolve).collect()
+}
+
+/// Returns `true` if a job no longer holds up the job after it.
+pub(super) fn turn_is_over(after_failure: AfterFailure, job: &Member) -> bool {
+    let came = job.wait.is_none_or(|wait| wait.waited() == WaitStatus::Ready);
+    let ended = match job.class() {
+        None => false,
+        Some(EndClass::Failed) => after_failure == AfterFailure::Skip,
+        Some(EndClass::Succeeded | EndClass::Canceled | EndClass::Skipped) => true,
+    };
+    came && ended
 }
 
 /// Resolves an edge of a job. `holds` is the result of its condition; `otherwise` is `true` if no condition holds.
