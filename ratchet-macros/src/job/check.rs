@@ -112,6 +112,10 @@ fn check_separators(option: &str, template: &Template, errors: &mut Errors) {
 fn check_concurrency(job: &JobModel, errors: &mut Errors) {
     let options = &job.options;
     let single = options.single_instance.is_present();
+    // An order refuses the options of a limit as a whole.
+    if options.written("ordered_by") {
+        return;
+    }
     // An option whose value was rejected is not missing.
     match (&options.concurrency_key, &options.concurrency_limit, single) {
         (_, Some(limit), true) => errors.push(

@@ -37,8 +37,9 @@ pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(fixture: EngineFixtu
     let ratchet = fixture.ratchet().await;
     let job = fixture.play(&ratchet, [Step::Ok]).await;
     die_with(&fixture, true).await;
-    let (ratchet, worker) = fixture.start().await;
+    // Before the start, because the first sweep may find the orphan.
     let mut events = ratchet.events();
+    let worker = ratchet.start().await.expect("starts");
     let orphaned = event(&mut events, |event| matches!(event, Event::Orphaned { .. })).await;
     assert!(matches!(orphaned, Event::Orphaned { crashes: 1, .. }));
     let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
