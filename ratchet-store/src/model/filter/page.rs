@@ -19,7 +19,7 @@ impl Default for PageRequest {
     }
 }
 
-/// One page of a listing, newest jobs first unless the filter says [`oldest_first`](Filter::oldest_first).
+/// One page of a listing, newest jobs first unless the filter says [`oldest_first`](super::Filter::oldest_first).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Page {
     /// The jobs of the page.
