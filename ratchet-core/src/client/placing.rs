@@ -14,7 +14,8 @@ impl Jobs {
     /// keys.
     ///
     /// ```
-    /// # use ratchet_core::{CommandError, JobId, Placement, Priority, Ratchet};
+    /// # use ratchet_core::{JobId, Placement, Priority, Ratchet};
+    /// # use ratchet_store::model::CommandError;
     /// # async fn express(ratchet: Ratchet, job: JobId) -> Result<(), CommandError> {
     /// let express = Placement::default().queue("express").priority(Priority::High);
     /// ratchet.jobs().move_to(job, express).await?;
