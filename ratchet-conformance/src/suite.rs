@@ -428,6 +428,17 @@ macro_rules! __cases {
                 o_04_operations_are_listed_newest_first_and_kept_for_a_time
                 o_04_a_record_reads_back_as_it_was_written
             }
+            fair_queues {
+                q_07_a_backlog_delays_another_tenant_by_one_turn
+                q_07_turns_continue_with_the_next_claim
+                q_07_every_tenant_has_a_turn
+                q_07_turns_spare_jobs_that_cannot_run
+                q_07_priorities_order_the_jobs_of_a_tenant
+                q_07_jobs_without_a_tenant_keep_their_places
+                q_07_turns_respect_the_limits_of_the_queue
+                q_07_jobs_that_return_take_part
+                q_07_a_queue_that_is_no_longer_fair_has_its_order
+            }
             order {
                 q_07_jobs_of_a_key_run_in_the_order_of_their_submits
                 q_07_neither_priority_nor_delay_changes_the_order

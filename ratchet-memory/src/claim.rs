@@ -15,6 +15,14 @@ use ratchet_store::model::{
 };
 use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders};
 
+/// One call of a claimer.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) request: &'a ClaimRequest,
+    lease: LeaseId,
+    now: Timestamp,
+}
+
 impl Tables {
     pub(super) fn claim(&mut self, request: &ClaimRequest, now: Timestamp) -> ClaimReply {
         if !self.nodes.is_alive(request.node, now) {
@@ -29,13 +37,17 @@ impl Tables {
         }
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
+        let call = Call { request, lease, now };
         let mut plan = self.claim_plan(request, now);
         let mut jobs = Vec::new();
-        if let Some(id) = self.first_if_isolated(request, &mut plan, now) {
-            jobs.extend(self.take(id, lease, request, now, &mut plan));
+        if let Some(id) = self.first_if_isolated(call, &mut plan) {
+            jobs.extend(self.take(id, call, &mut plan));
         } else {
-            for demand in &request.queues {
-                self.claim_queue(demand, lease, request, now, &mut plan, &mut jobs);
+            for QueueDemand { queue, .. } in &request.queues {
+                match plan.turns(queue) {
+                    None => self.claim_in_order(queue, call, &mut plan, &mut jobs),
+                    Some(turns) => self.claim_in_turns(queue, turns, call, &mut plan, &mut jobs),
+                }
             }
         }
         let (isolated_waiting, suspects_waiting) =
@@ -63,39 +75,31 @@ impl Tables {
         plan
     }
 
-    fn claim_queue(
+    fn claim_in_order(
         &mut self,
-        demand: &QueueDemand,
-        lease: LeaseId,
-        request: &ClaimRequest,
-        now: Timestamp,
+        queue: &str,
+        call: Call<'_>,
         plan: &mut ClaimPlan,
         jobs: &mut Vec<Claimed>,
     ) {
         let mut at = None;
-        while plan.room(&demand.queue) > 0
-            && let Some((place, lane)) =
-                self.index.line(&demand.queue).and_then(|line| line.after(at))
+        while plan.room(queue) > 0
+            && let Some((place, lane)) = self.index.line(queue).and_then(|line| line.after(at))
         {
             at = Some(place);
-            let job = self.candidate(&demand.queue, &lane, request, plan, now);
+            let job = self.candidate(queue, &lane, call, plan);
             if let Ok(accepted) = plan.offer(&job) {
-                jobs.extend(self.start(place.id, lease, request, now, accepted));
+                jobs.extend(self.start(place.id, call, accepted));
             }
         }
     }
 
     /// Returns the first claimable job over all requested queues, if it must run isolated and the request allows it.
-    fn first_if_isolated(
-        &self,
-        request: &ClaimRequest,
-        plan: &mut ClaimPlan,
-        now: Timestamp,
-    ) -> Option<JobId> {
+    fn first_if_isolated(&self, call: Call<'_>, plan: &mut ClaimPlan) -> Option<JobId> {
         let mut firsts = Vec::new();
-        for QueueDemand { queue, .. } in &request.queues {
+        for QueueDemand { queue, .. } in &call.request.queues {
             if plan.room(queue) > 0 {
-                firsts.extend(self.first(queue, request, plan, now));
+                firsts.extend(self.first(queue, call, plan));
             }
         }
         plan.first_if_isolated(firsts)
@@ -104,15 +108,14 @@ impl Tables {
     fn first(
         &self,
         queue: &str,
-        request: &ClaimRequest,
+        call: Call<'_>,
         plan: &mut ClaimPlan,
-        now: Timestamp,
     ) -> Option<(Place, u32, JobId)> {
         let due = self.index.line(queue)?;
         let mut at = None;
         loop {
             let (place, lane) = due.after(at)?;
-            let job = self.candidate(queue, &lane, request, plan, now);
+            let job = self.candidate(queue, &lane, call, plan);
             if plan.can_run(&job) {
                 return Some((place, job.crashes, place.id));
             }
@@ -121,13 +124,12 @@ impl Tables {
     }
 
     /// Describes the jobs of a lane, and counts the holders of their concurrency key.
-    fn candidate<'a>(
+    pub(super) fn candidate<'a>(
         &self,
         queue: &'a str,
         lane: &'a Lane,
-        request: &ClaimRequest,
+        Call { request, now, .. }: Call<'_>,
         plan: &mut ClaimPlan,
-        now: Timestamp,
     ) -> Candidate<'a> {
         let knows = |condition: &String| request.known.knows_condition(condition);
         let job = Candidate {
@@ -146,14 +148,7 @@ impl Tables {
     }
 
     /// Starts a job that must run in isolation.
-    fn take(
-        &mut self,
-        id: JobId,
-        lease: LeaseId,
-        request: &ClaimRequest,
-        now: Timestamp,
-        plan: &mut ClaimPlan,
-    ) -> Option<Claimed> {
+    fn take(&mut self, id: JobId, call: Call<'_>, plan: &mut ClaimPlan) -> Option<Claimed> {
         let spec = Arc::clone(&self.jobs.get(&id)?.job.spec);
         let accepted = plan.accept(&Candidate {
             queue: &spec.queue,
@@ -163,15 +158,13 @@ impl Tables {
             service: spec.service.as_deref(),
             expired: false,
         });
-        self.start(id, lease, request, now, accepted)
+        self.start(id, call, accepted)
     }
 
-    fn start(
+    pub(super) fn start(
         &mut self,
         id: JobId,
-        lease: LeaseId,
-        request: &ClaimRequest,
-        now: Timestamp,
+        Call { request, lease, now }: Call<'_>,
         accepted: Accepted,
     ) -> Option<Claimed> {
         self.advance(id, now, |job| {

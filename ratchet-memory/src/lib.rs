@@ -22,6 +22,7 @@ mod scheduled;
 mod settle;
 mod stats;
 mod tables;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fmt;

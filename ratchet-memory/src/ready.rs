@@ -35,6 +35,8 @@ pub(super) struct Lane {
     pub(super) concurrency: Option<ConcurrencyKey>,
     pub(super) service: Option<String>,
     pub(super) crashes: u32,
+    /// The tenant, which takes turns with others in a fair queue.
+    pub(super) tenant: Option<String>,
     /// Conditions that the claiming node must be able to evaluate.
     pub(super) conditions: Vec<String>,
     /// When the jobs expire.
@@ -50,6 +52,7 @@ impl Lane {
             concurrency: spec.concurrency.clone(),
             service: spec.service.clone(),
             crashes: job.crashes,
+            tenant: spec.tenant.clone(),
             conditions: spec.step.as_ref().map(|step| step.conditions.clone()).unwrap_or_default(),
             expires: job.expires_at(),
         }
@@ -62,6 +65,8 @@ pub(super) struct Line {
     lanes: HashMap<Arc<Lane>, BTreeSet<Place>>,
     /// The first job of every lane.
     heads: BTreeMap<Place, Arc<Lane>>,
+    /// The first jobs of the lanes of each tenant.
+    tenants: BTreeMap<String, BTreeSet<Place>>,
 }
 
 impl Line {
@@ -75,9 +80,9 @@ impl Line {
         places.insert(place);
         if head.is_none_or(|head| place < head) {
             if let Some(head) = head {
-                self.heads.remove(&head);
+                self.remove_head(head);
             }
-            self.heads.insert(place, lane);
+            self.insert_head(place, lane);
         }
     }
 
@@ -89,12 +94,32 @@ impl Line {
         if next.is_none() {
             self.lanes.remove(lane);
         }
-        if let Some(lane) = self.heads.remove(&place)
+        if let Some(lane) = self.remove_head(place)
             && let Some(next) = next
         {
-            self.heads.insert(next, lane);
+            self.insert_head(next, lane);
         }
         there
+    }
+
+    fn insert_head(&mut self, place: Place, lane: Arc<Lane>) {
+        if let Some(tenant) = &lane.tenant {
+            self.tenants.entry(tenant.clone()).or_default().insert(place);
+        }
+        self.heads.insert(place, lane);
+    }
+
+    fn remove_head(&mut self, place: Place) -> Option<Arc<Lane>> {
+        let lane = self.heads.remove(&place)?;
+        if let Some(tenant) = &lane.tenant
+            && let Some(places) = self.tenants.get_mut(tenant)
+        {
+            places.remove(&place);
+            if places.is_empty() {
+                self.tenants.remove(tenant);
+            }
+        }
+        Some(lane)
     }
 
     /// Returns the first head after a position. The next head of a lane is always after the one just taken, so a walk
@@ -103,6 +128,23 @@ impl Line {
         let start = place.map_or(Bound::Unbounded, Bound::Excluded);
         let (place, lane) = self.heads.range((start, Bound::Unbounded)).next()?;
         Some((*place, Arc::clone(lane)))
+    }
+
+    /// Returns the tenants after a name that have due jobs, in the order of their names.
+    pub(super) fn tenants_after(&self, name: &str) -> impl Iterator<Item = &str> {
+        let after = (Bound::Excluded(name), Bound::Unbounded);
+        self.tenants.range::<str, _>(after).map(|(tenant, _)| tenant.as_str())
+    }
+
+    /// Returns the first head of a tenant after a position.
+    pub(super) fn of_tenant(
+        &self,
+        tenant: &str,
+        place: Option<Place>,
+    ) -> Option<(Place, Arc<Lane>)> {
+        let start = place.map_or(Bound::Unbounded, Bound::Excluded);
+        let place = self.tenants.get(tenant)?.range((start, Bound::Unbounded)).next()?;
+        Some((*place, Arc::clone(self.heads.get(place)?)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -124,6 +166,7 @@ mod tests {
             concurrency: None,
             service: None,
             crashes: 0,
+            tenant: (number == 1).then(|| "acme".to_owned()),
             conditions: vec![],
             expires: None,
         }
@@ -169,7 +212,7 @@ mod tests {
                 at = Some(place);
             }
             prop_assert_eq!(walked, model.into_keys().collect::<Vec<_>>());
-            prop_assert!(line.is_empty() && line.lanes.is_empty());
+            prop_assert!(line.is_empty() && line.lanes.is_empty() && line.tenants.is_empty());
         }
     }
 }

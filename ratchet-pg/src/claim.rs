@@ -1,6 +1,8 @@
 //! Claims: one statement on the fast path, and a transaction on the slow path if a key, an isolated job or a due time
 //! requires it.
 
+mod turns;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -98,19 +100,21 @@ impl Inner {
             if status.long {
                 break;
             }
-            // Due jobs that another transaction has locked cannot be promoted. The slow path does without them.
-            if self.promote(db, request, status.now).await? == 0 {
+            // Due jobs that another transaction has locked cannot be promoted. The slow path does without them. None of
+            // the queues has rules, so none is fair.
+            if self.promote(db, request, &[], status.now).await? == 0 {
                 break;
             }
         }
         Ok(None)
     }
 
-    /// Moves due jobs to `ready`. Returns how many were moved.
+    /// Moves due jobs to `ready`, with their tenants if their queue is fair. Returns how many were moved.
     async fn promote(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
+        fair: &[&str],
         now: i64,
     ) -> Result<u64, Fault> {
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
@@ -118,6 +122,7 @@ impl Inner {
             .bind(queues)
             .bind(now)
             .bind(PROMOTED)
+            .bind(fair)
             .execute(db)
             .await?;
         self.bounds.clear();
@@ -136,10 +141,11 @@ impl Inner {
             .fetch_optional(&mut *db)
             .await?;
         let Some(now) = now else { return Ok(ClaimReply::default()) };
-        let promoted = self.promote(db, request, now).await?;
-        let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
-        let known = Known::of(request);
         let plan = self.claim_plan(db, request, now).await?;
+        let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
+        let fair: Vec<_> = queues.iter().copied().filter(|queue| plan.is_fair(queue)).collect();
+        let promoted = self.promote(db, request, &fair, now).await?;
+        let known = Known::of(request);
         let mut walk =
             Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new(), now };
         let mut chosen = Vec::new();
@@ -147,7 +153,10 @@ impl Inner {
             chosen.push(first);
         } else {
             for demand in &request.queues {
-                chosen.extend(walk.queue(db, demand).await?);
+                chosen.extend(match walk.plan.turns(&demand.queue) {
+                    None => walk.queue(db, demand).await?,
+                    Some(turns) => walk.queue_in_turns(db, &demand.queue, turns).await?,
+                });
             }
         }
         // A claim promotes a limited number of jobs. If it reached the limit, more may be due.
@@ -198,6 +207,7 @@ struct DueJob {
     crashes: u32,
     key: Option<ConcurrencyKey>,
     service: Option<String>,
+    tenant: Option<String>,
 }
 
 impl DueJob {
@@ -326,6 +336,16 @@ impl Walk<'_> {
             .bind(self.now)
             .fetch_all(&mut *db)
             .await?;
+        self.read(db, queue, &rows).await
+    }
+
+    /// Reads due jobs, and counts the runs that hold their keys.
+    async fn read(
+        &mut self,
+        db: &mut PgConnection,
+        queue: &str,
+        rows: &[PgRow],
+    ) -> Result<Vec<DueJob>, Fault> {
         let window = rows.iter().map(due_job).collect::<Result<Vec<_>, _>>()?;
         let uncounted =
             |job: &DueJob| self.plan.uncounted_key(&job.candidate(queue)).map(str::to_owned);
@@ -408,5 +428,6 @@ fn due_job(row: &PgRow) -> Result<DueJob, sqlx::Error> {
         crashes: to_u32(row.try_get("crashes")?),
         key: key.map(|key| ConcurrencyKey { key, limit }),
         service: row.try_get("service")?,
+        tenant: row.try_get("tenant")?,
     })
 }

@@ -382,6 +382,7 @@ impl Inner {
             ckey: row.try_get("ckey")?,
             service: row.try_get("service")?,
             judges: row.try_get("judges")?,
+            tenant: row.try_get("tenant")?,
         })
     }
 

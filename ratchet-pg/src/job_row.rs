@@ -29,6 +29,8 @@ pub(crate) struct WaitingRow {
     pub(crate) ckey: Option<String>,
     pub(crate) service: Option<String>,
     pub(crate) judges: Option<String>,
+    /// Only rows of `ready` have it, for the turns in fair queues.
+    pub(crate) tenant: Option<String>,
 }
 
 impl WaitingRow {
@@ -51,6 +53,7 @@ impl WaitingRow {
             ckey: row.try_get("ckey")?,
             service: row.try_get("service")?,
             judges: row.try_get("judges")?,
+            tenant: row.try_get("tenant")?,
         })
     }
 
@@ -107,4 +110,5 @@ pub(crate) fn bind_all<'q>(
         .bind(column(rows, |row| row.ckey.clone()))
         .bind(column(rows, |row| row.service.clone()))
         .bind(column(rows, |row| row.judges.clone()))
+        .bind(column(rows, |row| row.tenant.clone()))
 }

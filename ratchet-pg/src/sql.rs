@@ -138,6 +138,8 @@ statements! {
     select_room: "claim/select_room.sql",
     promote_due: "claim/promote_due.sql",
     select_candidates: "claim/select_candidates.sql",
+    select_tenant_candidates: "claim/select_tenant_candidates.sql",
+    list_tenants: "claim/list_tenants.sql",
     lock_keys: "claim/lock_keys.sql",
     count_slots: "claim/count_slots.sql",
     select_next_due: "claim/select_next_due.sql",

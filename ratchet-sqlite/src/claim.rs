@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{ClaimReply, ClaimRequest, JobState, LeaseId, QueueDemand};
-use ratchet_store::rules::claim::{Candidate, ClaimPlan, Holders, Obstacle};
+use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders, Obstacle};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
@@ -15,6 +15,7 @@ use crate::error::is_unreadable;
 use crate::gates::probe_name;
 use crate::session::Session;
 use crate::sql;
+use crate::turns::FairQueue;
 use crate::value::{bytes, changed, json, number};
 
 /// The most future jobs of a template that one claim promotes. The rest are promoted by the next claim, which is due at
@@ -22,7 +23,7 @@ use crate::value::{bytes, changed, json, number};
 const PROMOTE_MOST: i64 = 5_000;
 
 /// The most jobs that one claim examines per queue. Blocked jobs are set aside, so the next claim gets further.
-const LOOK_MOST: usize = 20_000;
+pub(crate) const LOOK_MOST: usize = 20_000;
 
 /// The kinds of rows that the survey returns.
 const NODE: i64 = 0;
@@ -32,14 +33,28 @@ const BREAKER: i64 = 3;
 
 /// The jobs that a claim has examined so far.
 #[derive(Debug, Default)]
-struct Selection {
-    chosen: Vec<DueJob>,
+pub(crate) struct Selection {
+    pub(crate) chosen: Vec<DueJob>,
     /// Jobs that cannot run now, and whether the claimer knows their name.
     passed: Vec<(DueJob, bool)>,
     /// A queue was not examined to its end.
     more: bool,
     /// Jobs that cannot be read, by their row id.
-    unreadable: Vec<(i64, sqlx::Error)>,
+    pub(crate) unreadable: Vec<(i64, sqlx::Error)>,
+}
+
+impl Selection {
+    /// Adds a job that was offered to the plan.
+    pub(crate) fn add(&mut self, mut job: DueJob, known: bool, offer: Result<Accepted, Obstacle>) {
+        match offer {
+            Ok(accepted) => {
+                job.claimed.probe = accepted.probe;
+                self.chosen.push(job);
+            }
+            Err(Obstacle::Isolation | Obstacle::Suspect) => {}
+            Err(_) => self.passed.push((job, known)),
+        }
+    }
 }
 
 impl Session<'_> {
@@ -76,7 +91,13 @@ impl Session<'_> {
         let lease = new_lease();
         let mut selection = Selection::default();
         for demand in &request.queues {
-            self.choose(demand, request, lease, &mut selection, &mut plan).await?;
+            match plan.turns(&demand.queue) {
+                None => self.choose(demand, request, lease, &mut selection, &mut plan).await?,
+                Some(turns) => {
+                    let fair = FairQueue { queue: &demand.queue, request, lease };
+                    self.choose_in_turns(fair, turns, &mut selection, &mut plan).await?;
+                }
+            }
         }
         for (seq, error) in std::mem::take(&mut selection.unreadable) {
             self.set_unreadable(seq, &error).await?;
@@ -165,7 +186,7 @@ impl Session<'_> {
                     break;
                 }
                 let seq = row.0[0].unwrap_or_default();
-                let mut job = match self.read(row, place, &line, request, lease).await {
+                let job = match self.read(row, place, &line, request, lease).await {
                     Ok(job) => job,
                     Err(error) if is_unreadable(&error) => {
                         selection.unreadable.push((seq, error));
@@ -175,17 +196,8 @@ impl Session<'_> {
                 };
                 let candidate = job.candidate(request);
                 self.count_holders(&candidate, plan).await?;
-                match plan.offer(&candidate) {
-                    Ok(accepted) => {
-                        job.claimed.probe = accepted.probe;
-                        selection.chosen.push(job);
-                    }
-                    Err(Obstacle::Isolation | Obstacle::Suspect) => {}
-                    Err(_) => {
-                        let known = candidate.known;
-                        selection.passed.push((job, known));
-                    }
-                }
+                let (known, offer) = (candidate.known, plan.offer(&candidate));
+                selection.add(job, known, offer);
             }
             if end {
                 break;
@@ -261,7 +273,7 @@ impl Session<'_> {
     }
 
     /// Counts the runs that hold the concurrency key of a job, once per claim.
-    async fn count_holders(
+    pub(crate) async fn count_holders(
         &mut self,
         job: &Candidate<'_>,
         plan: &mut ClaimPlan,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use ratchet_store::model::{ClaimRequest, Claimed, ConcurrencyKey, LeaseId, Token};
 use ratchet_store::rules::claim::Candidate;
-use sqlx::Row as _;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Row as _, Sqlite};
 
 use crate::row::job_row;
 use crate::session::Session;
@@ -89,6 +91,35 @@ impl Session<'_> {
                 .bind(*due)
                 .bind(id.as_slice()),
         };
+        self.due_page(queue, query).await
+    }
+
+    /// Returns the jobs of a tenant in the line of a queue, after a position.
+    pub(crate) async fn line_of_tenant<'q>(
+        &mut self,
+        queue: &'q str,
+        tenant: &str,
+        limit: usize,
+        after: Option<&Place>,
+    ) -> Result<DuePage<'q>, sqlx::Error> {
+        let first = (i64::MIN, i64::MIN, Vec::new());
+        let (sort_key, due, id) = after.unwrap_or(&first);
+        let query = sqlx::query(sql::claim::LIST_LINE_OF_TENANT)
+            .bind(queue)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+            .bind(self.micros())
+            .bind(*sort_key)
+            .bind(*due)
+            .bind(id.as_slice())
+            .bind(tenant);
+        self.due_page(queue, query).await
+    }
+
+    async fn due_page<'q>(
+        &mut self,
+        queue: &'q str,
+        query: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<DuePage<'q>, sqlx::Error> {
         let row = query.fetch_one(&mut *self.conn).await?;
         Ok(match row.try_get(0) {
             Ok(text) => DuePage { queue, text, damaged: false },

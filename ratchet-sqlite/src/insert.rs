@@ -169,7 +169,7 @@ impl Session<'_> {
             while let Some((chunk, behind)) = rest.split_at_checked(rows) {
                 rest = behind;
                 let mut arguments = SqliteArguments::default();
-                arguments.reserve(rows * 16, 0);
+                arguments.reserve(rows * 17, 0);
                 for job in chunk {
                     self.bind_row(job, &mut arguments).await?;
                 }
@@ -212,7 +212,8 @@ impl Session<'_> {
             arguments.add(step.and_then(|step| step.group).map(|group| bytes(group.uuid())))?;
             arguments.add(step.map(|step| i64::from(step.edges)))?;
             arguments.add(waiting.as_deref())?;
-            arguments.add(expires.map(Timestamp::as_microsecond))
+            arguments.add(expires.map(Timestamp::as_microsecond))?;
+            arguments.add(spec.tenant.as_deref())
         };
         add().map_err(sqlx::Error::Encode)?;
         self.effects.count(template, JobState::Pending, 1);

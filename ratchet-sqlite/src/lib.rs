@@ -60,6 +60,7 @@ mod stats;
 mod store;
 mod template;
 mod transaction;
+mod turns;
 mod unreadable;
 mod value;
 mod verb;

@@ -32,6 +32,9 @@ pub(crate) mod claim {
     pub(crate) const INSERT_ASIDE: &str = include_str!("../sql/claim/insert_aside.sql");
     pub(crate) const LIST_LINE: &str = include_str!("../sql/claim/list_line.sql");
     pub(crate) const LIST_LINE_AFTER: &str = include_str!("../sql/claim/list_line_after.sql");
+    pub(crate) const LIST_LINE_OF_TENANT: &str =
+        include_str!("../sql/claim/list_line_of_tenant.sql");
+    pub(crate) const LIST_TENANTS: &str = include_str!("../sql/claim/list_tenants.sql");
     pub(crate) const PROMOTE_JOBS: &str = include_str!("../sql/claim/promote_jobs.sql");
     pub(crate) const SET_ASIDE: &str = include_str!("../sql/claim/set_aside.sql");
     pub(crate) const START_JOBS: &str = include_str!("../sql/claim/start_jobs.sql");
@@ -275,6 +278,6 @@ pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
 
 fn insert_jobs_sql(rows: usize) -> Arc<str> {
     const HEAD: &str = include_str!("../sql/insert/insert_job_head.sql");
-    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
     format!("{HEAD}{}", vec![ROW; rows].join(", ")).into()
 }

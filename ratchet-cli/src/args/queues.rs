@@ -21,8 +21,11 @@ pub(crate) enum Queues {
         /// The maximum number of started jobs per period, such as 50/s, 1000/m or 5/10s
         #[arg(long)]
         rate: Option<String>,
+        /// Tenants take turns: one job of each before a second one of any
+        #[arg(long)]
+        fair: bool,
         /// Removes all limits, also those that programs declare
-        #[arg(long, conflicts_with_all = ["concurrency", "rate"])]
+        #[arg(long, conflicts_with_all = ["concurrency", "rate", "fair"])]
         none: bool,
     },
     /// Removes the limits of an operator, so that those apply that programs declare

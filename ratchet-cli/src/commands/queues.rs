@@ -30,13 +30,14 @@ pub(super) async fn run(session: &Session, command: Queues) -> Result<(), Failur
             }
             Ok(())
         }
-        Queues::Limit { queue, concurrency, rate, none } => {
+        Queues::Limit { queue, concurrency, rate, fair, none } => {
             let mut limits = QueueLimits::default();
             limits.concurrency = concurrency;
             limits.rate = rate.as_deref().map(read::rate).transpose()?;
+            limits.fair = fair;
             if !none && limits == QueueLimits::default() {
                 return Err(Failure::usage(
-                    "give `--concurrency` or `--rate`, or `--none` to remove all limits",
+                    "give `--concurrency`, `--rate` or `--fair`, or `--none` to remove all limits",
                 ));
             }
             if session
@@ -92,6 +93,7 @@ fn limits_text(limits: &QueueLimits) -> String {
     parts.extend(
         limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))),
     );
+    parts.extend(limits.fair.then(|| "tenants in turn".to_owned()));
     if parts.is_empty() { "no limits".to_owned() } else { parts.join(", ") }
 }
 

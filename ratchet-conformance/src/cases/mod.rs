@@ -21,6 +21,7 @@ pub mod due;
 pub mod expiry;
 pub mod explain;
 pub mod failure_marks;
+pub mod fair_queues;
 pub mod fence;
 pub mod filters;
 pub mod history;

@@ -176,7 +176,11 @@ impl Generator {
         // Keep unknown jobs rare: they are never claimed, so they never release their keys.
         let name = if rng.u8(..12) == 0 { "strange" } else { ["mail", "bill"][rng.usize(..2)] };
         let mut spec = JobSpec::new(name, format!("{{\"n\":{}}}", rng.u8(..2)).into_bytes());
-        spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
+        spec.tenant = match rng.u8(..6) {
+            0 => Some("acme".to_owned()),
+            1 => Some("zeta".to_owned()),
+            _ => None,
+        };
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
         let mut job = NewJob { due, ..NewJob::new(id, spec) }.priority(priority);
@@ -234,6 +238,7 @@ impl Generator {
     /// Generates mostly orders that let jobs through; otherwise the queues would soon be blocked.
     fn queue_update(&mut self) -> QueueUpdate {
         let mut limits = QueueLimits::default();
+        limits.fair = self.rng.u8(0..3) == 0;
         match self.rng.u8(0..8) {
             0 => return QueueUpdate::Pause,
             1..4 => return QueueUpdate::Resume,

@@ -93,6 +93,21 @@ impl QueueConfig {
         self
     }
 
+    /// Makes the tenants of the queue take turns: a claim takes one job of each tenant before it takes a second one of
+    /// any. A tenant with a long backlog then delays the others by one job per turn.
+    ///
+    /// Priorities order the jobs of one tenant. A job without a tenant keeps its place in the queue.
+    ///
+    /// ```
+    /// # use ratchet_core::QueueConfig;
+    /// let queue = QueueConfig::default().fair();
+    /// assert!(queue.cluster.fair);
+    /// ```
+    pub fn fair(mut self) -> Self {
+        self.cluster.fair = true;
+        self
+    }
+
     /// Sets how many jobs can wait. A submission beyond that is refused.
     ///
     /// The submitting process decides based on a count that is at most 250 ms old. Producers in several processes may

@@ -42,9 +42,10 @@ first AS MATERIALIZED (
 moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT row_id FROM first)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges)
+        queue, name, ckey, service, judges, tenant)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges FROM moved
+        queue, name, ckey, service, judges, (SELECT j.tenant FROM ratchet.job j WHERE j.id = moved.job)
+    FROM moved
     RETURNING queue
 )
 SELECT (SELECT max(cause) FROM causes) AS last, (SELECT count(*) FROM put) AS n,

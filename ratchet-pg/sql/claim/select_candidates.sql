@@ -1,6 +1,7 @@
 -- Due jobs of a queue after a position, in order, that the node knows. Excludes jobs whose key seems to have no free
 -- slot or is known to be full or locked, jobs whose service is held back, and jobs that have expired.
-SELECT r.ctid::text AS row_id, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit, r.service
+SELECT r.ctid::text AS row_id, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit, r.service,
+    r.tenant
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
     AND r.job_version <= ($6::integer[])[array_position($5::text[], r.name)]

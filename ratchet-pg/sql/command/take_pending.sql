@@ -10,7 +10,9 @@ fresh AS (
 later AS (DELETE FROM ratchet.scheduled WHERE job = $1 RETURNING *),
 aside AS (DELETE FROM ratchet.blocked WHERE job = $1 RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges)
-SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey,
-    service, judges
-FROM (SELECT * FROM moved UNION ALL SELECT * FROM fresh) r
-UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside
+SELECT w.*, (SELECT j.tenant FROM ratchet.job j WHERE j.id = w.job) AS tenant FROM (
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey,
+        service, judges
+    FROM (SELECT * FROM moved UNION ALL SELECT * FROM fresh) r
+    UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside
+) w

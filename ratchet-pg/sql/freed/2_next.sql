@@ -10,9 +10,9 @@ next AS MATERIALIZED (
 unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT row_id FROM next)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges)
+        queue, name, ckey, service, judges, tenant)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges
+        queue, name, ckey, service, judges, (SELECT j.tenant FROM ratchet.job j WHERE j.id = unblocked.job)
     FROM unblocked
     RETURNING queue
 ),

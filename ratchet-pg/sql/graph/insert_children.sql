@@ -10,9 +10,9 @@ stored AS (
     FROM clock, unnest($1::uuid[], $2::bytea[], $16::text[]) AS n(id, payload, extra)
 ),
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, tenant)
     SELECT n.id, clock.now - $4::bigint, clock.now, 0, 0, $5::integer, 0, 0, 0, 1, $7::integer, $10::text IS NOT NULL, $9::text,
-        $8::text, $10::text, $11::text
+        $8::text, $10::text, $11::text, $12::text
     FROM clock, unnest($1::uuid[]) AS n(id)
 ),
 members AS (

@@ -22,8 +22,8 @@ stored AS (
 ),
 -- Jobs that are due now.
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
-    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, tenant)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges, tenant
     FROM fresh WHERE wait IS NULL AND due <= now
 ),
 -- Jobs that are due later.

@@ -8,9 +8,10 @@ due AS MATERIALIZED (
     SELECT t.*, GREATEST(t.due, LEAST($2 + t.delay, 253402207200999999)) AS at FROM taken t
 ),
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, tenant)
     SELECT job, sort_key + at - due, at, version + 1, run, job_version, attempts, crashes, deferrals, generation, climit,
-        keyed, queue, name, ckey, service, judges
+        keyed, queue, name, ckey, service, judges,
+        (SELECT j.tenant FROM ratchet.job j WHERE j.id = due.job)
     FROM due WHERE at <= $2
     RETURNING queue
 ),

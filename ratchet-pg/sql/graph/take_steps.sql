@@ -22,7 +22,9 @@ paused AS (
     RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges
 )
-SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey,
-    service, judges
-FROM (SELECT * FROM moved UNION ALL SELECT * FROM fresh) r
-UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside UNION ALL SELECT * FROM paused
+SELECT w.*, (SELECT j.tenant FROM ratchet.job j WHERE j.id = w.job) AS tenant FROM (
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey,
+        service, judges
+    FROM (SELECT * FROM moved UNION ALL SELECT * FROM fresh) r
+    UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside UNION ALL SELECT * FROM paused
+) w

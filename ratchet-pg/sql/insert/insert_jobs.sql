@@ -26,8 +26,8 @@ stored AS (
 ),
 -- Jobs that are due now.
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload)
-    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, carried
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload, tenant)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, carried, tenant
     FROM fresh WHERE due <= now
 ),
 -- Jobs that are due later.

@@ -8,7 +8,7 @@ WITH member AS MATERIALIZED (
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
     WHERE m.version IS DISTINCT FROM 0 AND m.job = ANY($2::uuid[])
 )
-SELECT m.*, COALESCE(ratchet.sort_key(m.due, j.head), 0) AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service,
+SELECT m.*, COALESCE(ratchet.sort_key(m.due, j.head), 0) AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service, j.tenant,
     j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed, g.job IS NOT NULL AS step, g.grp, g.linked, g.first_match, g.judges
 FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j

@@ -1,5 +1,5 @@
-//! Limits on a whole queue: pause, cluster-wide concurrency and rate. The rules are in
-//! [`rules::queue`](crate::rules::queue).
+//! Limits on a whole queue: pause, cluster-wide concurrency, rate, and turns of tenants. The rules are in
+//! [`rules::queue`](crate::rules::queue) and [`rules::turns`](crate::rules::turns).
 //!
 //! Limits have two origins. Programs declare them in their code, and operators set them. What an operator sets takes
 //! precedence until it is reset.
@@ -20,6 +20,10 @@ pub struct QueueLimits {
     pub concurrency: Option<u32>,
     /// How many of its jobs can be claimed per period; `None` for no limit.
     pub rate: Option<Rate>,
+    /// If `true`, the tenants of the queue take turns: a claim takes one job of each tenant before it takes a second
+    /// one of any. Priorities then order the jobs of one tenant. A job without a tenant keeps its place in the queue.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fair: bool,
 }
 
 impl QueueLimits {
@@ -70,6 +74,9 @@ pub struct QueueRules {
     pub set_by_operator: Option<QueueLimits>,
     /// Claims that still count against the rate.
     pub(crate) recent: VecDeque<Recent>,
+    /// The tenant that had the last turn in a fair queue; empty for the jobs without a tenant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_tenant: Option<String>,
 }
 
 /// The limits that one program declares for a queue.

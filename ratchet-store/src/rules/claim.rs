@@ -10,6 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Admission;
+use super::turns::Turns;
 use crate::model::{Breaker, ConcurrencyKey, Gate, QueueDemand, QueueRules, Suspects, Suspicion};
 
 /// What a claim must know about a due job.
@@ -86,6 +87,8 @@ struct Queue {
     /// The stored rules and the number of running jobs, if the queue has rules.
     rules: Option<(QueueRules, u64)>,
     taken: u32,
+    /// In a fair queue: the tenant of the last accepted job.
+    last_tenant: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -106,7 +109,7 @@ impl ClaimPlan {
     /// Starts a claim of these queues.
     pub fn new(queues: &[QueueDemand], suspects: Suspects, now: Timestamp) -> Self {
         let queue = |demand: &QueueDemand| {
-            let queue = Queue { requested: demand.limit, rules: None, taken: 0 };
+            let queue = Queue { requested: demand.limit, rules: None, taken: 0, last_tenant: None };
             (demand.queue.clone(), queue)
         };
         Self {
@@ -152,6 +155,25 @@ impl ClaimPlan {
     pub fn room(&self, queue: &str) -> u32 {
         let Some(queue) = self.queues.get(queue) else { return 0 };
         queue.requested.min(queue.gate(self.now).most()).saturating_sub(queue.taken)
+    }
+
+    /// Returns `true` if the tenants of the queue take turns.
+    pub fn is_fair(&self, queue: &str) -> bool {
+        let rules = self.queues.get(queue).and_then(|queue| queue.rules.as_ref());
+        rules.is_some_and(|(rules, _)| rules.limits.fair)
+    }
+
+    /// Returns the turns of the tenants of a fair queue. Returns `None` if the queue is not fair.
+    pub fn turns<J>(&self, queue: &str) -> Option<Turns<J>> {
+        let (rules, _) = self.queues.get(queue)?.rules.as_ref()?;
+        rules.limits.fair.then(|| Turns::new(rules.last_tenant.clone(), self.room(queue)))
+    }
+
+    /// Records that a job of this tenant was accepted in its turn.
+    pub fn had_turn(&mut self, queue: &str, tenant: &str) {
+        if let Some(queue) = self.queues.get_mut(queue) {
+            queue.last_tenant = Some(tenant.to_owned());
+        }
     }
 
     /// Returns how many more jobs of a service this claim can take.
@@ -242,7 +264,9 @@ impl ClaimPlan {
 
     /// Forgets the jobs that were offered. Rules, breakers and holders are kept.
     pub fn restart(&mut self) {
-        self.queues.values_mut().for_each(|queue| queue.taken = 0);
+        for queue in self.queues.values_mut() {
+            (queue.taken, queue.last_tenant) = (0, None);
+        }
         self.services.values_mut().for_each(|service| service.taken = 0);
         self.keys.values_mut().for_each(|key| key.taken = 0);
         (self.isolated_seen, self.isolated_waiting, self.suspects_waiting) = (false, false, false);
@@ -290,6 +314,9 @@ impl ClaimPlan {
             *running += u64::from(taken);
             let before = rules.clone();
             rules.claimed(taken, now);
+            if let Some(tenant) = queue.last_tenant.take() {
+                rules.last_tenant = Some(tenant);
+            }
             if *rules != before {
                 changed.push((name.as_str(), &*rules));
             }
@@ -412,7 +439,11 @@ mod tests {
     fn q_01_rules_limit_a_queue_and_are_spent() {
         let mut rules = QueueRules::default();
         let rate = crate::model::Rate { jobs: 3, per: Duration::from_mins(1) };
-        rules.apply(QueueUpdate::Limit(QueueLimits { concurrency: Some(5), rate: Some(rate) }));
+        rules.apply(QueueUpdate::Limit(QueueLimits {
+            concurrency: Some(5),
+            rate: Some(rate),
+            fair: false,
+        }));
         let mut plan = plan(9, TOGETHER);
         plan.set_rules("q", rules, 3);
         assert_eq!(plan.room("q"), 2, "three of five run");

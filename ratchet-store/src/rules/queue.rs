@@ -1,4 +1,5 @@
-//! The limits of a queue: pause, cluster-wide concurrency and rate.
+//! The limits of a queue: pause, cluster-wide concurrency and rate. The turns of tenants are in
+//! [`rules::turns`](super::turns).
 //!
 //! A store keeps [`QueueRules`] for each queue that has any, and calls [`QueueRules::gate`] before it claims. `explain`
 //! calls the same function.
@@ -92,10 +93,13 @@ impl QueueRules {
         self.limits = self.set_by_operator.unwrap_or_else(|| {
             let concurrency = declared().filter_map(|limits| limits.concurrency).min();
             let rate = declared().filter_map(|limits| limits.rate).reduce(lower);
-            QueueLimits { concurrency, rate }
+            QueueLimits { concurrency, rate, fair: declared().any(|limits| limits.fair) }
         });
         if self.limits.rate.is_none() {
             self.recent.clear();
+        }
+        if !self.limits.fair {
+            self.last_tenant = None;
         }
     }
 }
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn q_01_concurrency_and_pause() {
-        let mut rules = limited(QueueLimits { concurrency: Some(3), rate: None });
+        let mut rules = limited(at_once(3));
         assert_eq!(rules.gate(1, at(0)), Gate::Open { most: 2 });
         assert_eq!(rules.gate(3, at(0)), Gate::Full { limit: 3 });
         assert_eq!(rules.gate(7, at(0)), Gate::Full { limit: 3 });
@@ -147,12 +151,12 @@ mod tests {
     }
 
     fn at_once(limit: u32) -> QueueLimits {
-        QueueLimits { concurrency: Some(limit), rate: None }
+        QueueLimits { concurrency: Some(limit), ..QueueLimits::default() }
     }
 
     fn per(jobs: u32, per: u64) -> QueueLimits {
         let rate = Rate { jobs, per: Duration::from_secs(per) };
-        QueueLimits { concurrency: None, rate: Some(rate) }
+        QueueLimits { rate: Some(rate), ..QueueLimits::default() }
     }
 
     #[test]
@@ -188,6 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn q_07_a_queue_is_fair_if_one_program_declares_it() {
+        let fair = QueueLimits { fair: true, ..QueueLimits::default() };
+        let mut rules = QueueRules::default();
+        assert!(rules.apply(declares("a", at_once(3))) && rules.apply(declares("b", fair)));
+        assert_eq!(rules.limits, QueueLimits { fair: true, ..at_once(3) });
+        rules.last_tenant = Some("acme".to_owned());
+        assert!(rules.apply(QueueUpdate::Pause) && rules.apply(QueueUpdate::Resume));
+        assert_eq!(rules.last_tenant.as_deref(), Some("acme"));
+        assert!(rules.apply(declares("b", QueueLimits::default())));
+        assert!(rules.apply(declares("a", QueueLimits::default())));
+        assert!(rules.is_empty(), "the last turn is forgotten");
+    }
+
+    #[test]
     fn q_06_limits_of_unknown_origin_apply_until_there_is_one() {
         let stored = r#"{"paused":false,"limits":{"concurrency":3,"rate":null},"recent":[]}"#;
         let stored: QueueRules = serde_json::from_str(stored).expect("rules of an earlier version");
@@ -204,7 +222,7 @@ mod tests {
     #[test]
     fn q_01_a_rate_opens_again_when_the_oldest_claim_leaves_the_window() {
         let rate = Rate { jobs: 10, per: Duration::from_secs(1) };
-        let mut rules = limited(QueueLimits { concurrency: None, rate: Some(rate) });
+        let mut rules = limited(QueueLimits { rate: Some(rate), ..QueueLimits::default() });
         rules.claimed(4, at(0));
         rules.claimed(6, at(500_000));
         assert_eq!(rules.gate(0, at(900_000)), Gate::RateLimited { until: at(1_000_001) });
@@ -221,7 +239,7 @@ mod tests {
             steps in prop::collection::vec((0..400_000_u64, 1..40_u32), 1..200),
         ) {
             let rate = Rate { jobs, per: Duration::from_millis(per_ms) };
-            let mut rules = limited(QueueLimits { concurrency: None, rate: Some(rate) });
+            let mut rules = limited(QueueLimits { rate: Some(rate), ..QueueLimits::default() });
             let (mut now, mut claims) = (0, Vec::new());
             for (pause, wanted) in steps {
                 now += pause;

@@ -176,6 +176,14 @@ pub(super) fn limits(order: &Order) -> Result<QueueLimits, Problem> {
     if !rate.is_empty() {
         limits.rate = Some(read_rate(rate)?);
     }
+    limits.fair = match order.fields.get("fair") {
+        "" | "no" => false,
+        "yes" => true,
+        other => {
+            let problem = format!("`{}` is neither `yes` nor `no`", brief(other, 40));
+            return Err(Problem::new("refused", problem));
+        }
+    };
     Ok(limits)
 }
 

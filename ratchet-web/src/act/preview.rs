@@ -165,6 +165,7 @@ pub(crate) fn limits_text(limits: &QueueLimits) -> String {
     parts.extend(
         limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))),
     );
+    parts.extend(limits.fair.then(|| "tenants in turn".to_owned()));
     if parts.is_empty() { "no limits".to_owned() } else { parts.join(", ") }
 }
 
@@ -176,6 +177,7 @@ fn limit_options(limits: &QueueLimits) -> String {
             format!("--rate {}/{}", rate.jobs, crate::text::written_duration(rate.per))
         }),
     );
+    parts.extend(limits.fair.then(|| "--fair".to_owned()));
     if parts.is_empty() { "--none".to_owned() } else { parts.join(" ") }
 }
 

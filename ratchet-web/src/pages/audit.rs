@@ -111,6 +111,9 @@ fn words(view: Option<&str>) -> String {
         return format!("{} in {}", brief(cron, 60), brief(zone, 40));
     }
     match (&value["limits"]["concurrency"], &value["limits"]["rate"]["jobs"]) {
+        (Value::Null, Value::Null) if value["limits"]["fair"] == true => {
+            "tenants in turn".to_owned()
+        }
         (Value::Null, Value::Null) if value.get("limits").is_some() => "no limits".to_owned(),
         (Value::Null, Value::Null) => brief(view, 60),
         (concurrency, Value::Null) => format!("{concurrency} at once"),

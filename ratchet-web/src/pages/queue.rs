@@ -69,7 +69,9 @@ pub(crate) async fn page(request: Request) -> Answer {
     let concurrency = limits.concurrency.map(|most| most.to_string()).unwrap_or_default();
     let rate = limits.rate.map(|rate| format!("{}/{}", rate.jobs, written_duration(rate.per)));
     let rate = rate.unwrap_or_default();
-    let target = [("queue", name.as_str()), ("concurrency", &concurrency), ("rate", &rate)];
+    let fair = if limits.fair { "yes" } else { "" };
+    let target =
+        [("queue", name.as_str()), ("concurrency", &concurrency), ("rate", &rate), ("fair", fair)];
     let mut page = Page::new("queues", brief(&name, 120), content);
     page.parent = Some((request.root.to("queues"), "Queues"));
     page.beside = html! { span #gate data-live="" { (queues::gate_chip(queue)) } };
