@@ -23,7 +23,7 @@ use crate::value::{bytes, changed, json, number};
 const PROMOTE_MOST: i64 = 5_000;
 
 /// The most jobs that one claim examines per queue. Blocked jobs are set aside, so the next claim gets further.
-pub(crate) const LOOK_MOST: usize = 20_000;
+const LOOK_MOST: usize = 20_000;
 
 /// The kinds of rows that the survey returns.
 const NODE: i64 = 0;

@@ -6,11 +6,14 @@ use ratchet_store::model::{ClaimRequest, LeaseId};
 use ratchet_store::rules::ClaimPlan;
 use ratchet_store::rules::turns::{Line, Turn, Turns};
 
-use crate::claim::{LOOK_MOST, Selection};
+use crate::claim::Selection;
 use crate::due_jobs::{DueJob, DuePage, Place, place};
 use crate::error::is_unreadable;
 use crate::session::Session;
 use crate::sql;
+
+/// The number of jobs that are read at once to find those without a tenant.
+const PAGE: usize = 256;
 
 /// A claim of one fair queue.
 #[derive(Clone, Copy)]
@@ -18,6 +21,30 @@ pub(crate) struct FairQueue<'a> {
     pub(crate) queue: &'a str,
     pub(crate) request: &'a ClaimRequest,
     pub(crate) lease: LeaseId,
+}
+
+/// The jobs without a tenant that take part in the turns.
+#[derive(Debug)]
+enum Leading {
+    None,
+    /// Those before this position.
+    Before(Place),
+    All,
+}
+
+impl Leading {
+    /// Returns `true` if none of them is after this position.
+    fn ends_at(&self, at: &Place) -> bool {
+        match self {
+            Self::None => true,
+            Self::Before(bound) => at >= bound,
+            Self::All => false,
+        }
+    }
+
+    fn contains(&self, job: &DueJob) -> bool {
+        job.claimed.spec.tenant.is_none() && !self.ends_at(&job.place)
+    }
 }
 
 impl Session<'_> {
@@ -31,7 +58,7 @@ impl Session<'_> {
     ) -> Result<(), sqlx::Error> {
         let FairQueue { queue, request, .. } = fair;
         let first = selection.chosen.len();
-        let mut leading = self.before_tenants(fair, selection, plan).await?;
+        let leading = self.leading(fair, selection, plan).await?;
         // The last job that was read of each tenant.
         let mut read: HashMap<String, Place> = HashMap::new();
         while plan.room(queue) > 0 {
@@ -47,16 +74,24 @@ impl Session<'_> {
                     continue;
                 }
                 Turn::Read(lines) => {
-                    turns.add_jobs("", std::mem::take(&mut leading), true);
                     for Line { tenant, limit } in lines {
-                        if tenant.is_empty() {
-                            continue;
-                        }
                         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
                         let after = read.get(&tenant);
-                        let page = self.line_of_tenant(queue, &tenant, limit, after).await?;
-                        let (jobs, last) = self.readable(fair, &page, selection).await?;
-                        turns.add_jobs(&tenant, jobs, page.rows()?.len() < limit);
+                        let page = match (tenant.as_str(), &leading) {
+                            ("", Leading::None) => {
+                                turns.add_jobs("", [], true);
+                                continue;
+                            }
+                            ("", _) => self.line(queue, limit.max(PAGE), after).await?,
+                            _ => self.line_of_tenant(queue, &tenant, limit, after).await?,
+                        };
+                        let (mut jobs, last) = self.readable(fair, &page, selection).await?;
+                        let mut end = last.is_none();
+                        if tenant.is_empty() {
+                            end |= last.as_ref().is_some_and(|last| leading.ends_at(last));
+                            jobs.retain(|job| leading.contains(job));
+                        }
+                        turns.add_jobs(&tenant, jobs, end);
                         read.extend(last.map(|last| (tenant, last)));
                     }
                     continue;
@@ -79,40 +114,35 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns the jobs without a tenant that are before the first claimable job of any tenant, as many as can be
-    /// claimed.
-    async fn before_tenants(
+    /// Finds the jobs without a tenant that take part: those before the first claimable job of any tenant.
+    async fn leading(
         &mut self,
         fair: FairQueue<'_>,
         selection: &mut Selection,
         plan: &mut ClaimPlan,
-    ) -> Result<Vec<DueJob>, sqlx::Error> {
-        let room = usize::try_from(plan.room(fair.queue)).unwrap_or(usize::MAX);
-        let (mut jobs, mut after, mut looked) = (Vec::new(), None, 0);
+    ) -> Result<Leading, sqlx::Error> {
+        let (mut after, mut some) = (None, false);
         // Most often, the first job has a tenant.
         let mut limit = 1;
-        while jobs.len() < room && looked < LOOK_MOST {
+        loop {
             let page = self.line(fair.queue, limit, after.as_ref()).await?;
-            let (found, last) = self.readable(fair, &page, selection).await?;
-            for job in found {
+            let (jobs, last) = self.readable(fair, &page, selection).await?;
+            for job in jobs {
                 if job.claimed.spec.tenant.is_none() {
-                    jobs.push(job);
+                    some = true;
                     continue;
                 }
                 let candidate = job.candidate(fair.request);
                 self.count_holders(&candidate, plan).await?;
                 if plan.can_run(&candidate) {
-                    return Ok(jobs);
+                    return Ok(if some { Leading::Before(job.place) } else { Leading::None });
                 }
             }
-            let count = page.rows()?.len();
-            if count < limit {
-                break;
+            if last.is_none() {
+                return Ok(if some { Leading::All } else { Leading::None });
             }
-            looked += count;
-            (after, limit) = (last, 256);
+            (after, limit) = (last, PAGE);
         }
-        Ok(jobs)
     }
 
     /// Returns the jobs of a page that can be read, and the position of its last job.

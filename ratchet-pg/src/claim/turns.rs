@@ -19,7 +19,7 @@ impl Walk<'_> {
         mut turns: Turns<DueJob>,
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
-        let mut leading = self.before_tenants(db, queue).await?;
+        let leading = self.leading(db, queue).await?;
         // The last job that was read of each tenant.
         let mut read = HashMap::new();
         while self.plan.room(queue) > 0 {
@@ -31,8 +31,10 @@ impl Walk<'_> {
                     continue;
                 }
                 Turn::Read(mut lines) => {
-                    lines.retain(|line| !line.tenant.is_empty());
-                    turns.add_jobs("", std::mem::take(&mut leading), true);
+                    if let Some(at) = lines.iter().position(|line| line.tenant.is_empty()) {
+                        let limit = lines.swap_remove(at).limit;
+                        self.read_leading(db, queue, limit, leading, &mut read, &mut turns).await?;
+                    }
                     self.read_lines(db, queue, &lines, &mut read, &mut turns).await?;
                     continue;
                 }
@@ -112,29 +114,69 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the jobs without a tenant that are before the first claimable job of any tenant, as many as can be
-    /// claimed.
-    async fn before_tenants(
+    /// Reads the next jobs without a tenant that take part.
+    async fn read_leading(
         &mut self,
         db: &mut PgConnection,
         queue: &str,
-    ) -> Result<Vec<DueJob>, Fault> {
-        let room = usize::try_from(self.plan.room(queue)).unwrap_or(usize::MAX);
-        let (mut jobs, mut after, mut limit) = (Vec::new(), FIRST, 1);
+        limit: u32,
+        leading: Leading,
+        read: &mut HashMap<String, Rank>,
+        turns: &mut Turns<DueJob>,
+    ) -> Result<(), Fault> {
+        if leading == Leading::None {
+            turns.add_jobs("", [], true);
+            return Ok(());
+        }
+        let after = read.get("").copied().unwrap_or(FIRST);
+        let mut window = self.window(db, queue, after, limit.max(WINDOW)).await?;
+        let last = window.last().map(|last| last.rank);
+        let end = last.is_none_or(|last| leading.ends_at(last));
+        read.extend(last.map(|last| (String::new(), last)));
+        window.retain(|job| job.tenant.is_none() && !leading.ends_at(job.rank));
+        turns.add_jobs("", window, end);
+        Ok(())
+    }
+
+    /// Finds the jobs without a tenant that take part: those before the first claimable job of any tenant.
+    async fn leading(&mut self, db: &mut PgConnection, queue: &str) -> Result<Leading, Fault> {
+        // Most often, the first job has a tenant.
+        let (mut after, mut limit, mut some) = (FIRST, 1, false);
         loop {
             let window = self.window(db, queue, after, limit).await?;
-            let Some(last) = window.last() else { return Ok(jobs) };
+            let Some(last) = window.last() else {
+                return Ok(if some { Leading::All } else { Leading::None });
+            };
             (after, limit) = (last.rank, WINDOW);
             for job in window {
-                match job.tenant {
-                    Some(_) if self.plan.can_run(&job.candidate(queue)) => return Ok(jobs),
-                    Some(_) => self.pass_over(&job),
-                    None => jobs.push(job),
-                }
-                if jobs.len() == room {
-                    return Ok(jobs);
+                if job.tenant.is_none() {
+                    some = true;
+                } else if self.plan.can_run(&job.candidate(queue)) {
+                    return Ok(if some { Leading::Before(job.rank) } else { Leading::None });
+                } else {
+                    self.pass_over(&job);
                 }
             }
+        }
+    }
+}
+
+/// The jobs without a tenant that take part in the turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leading {
+    None,
+    /// Those before this position.
+    Before(Rank),
+    All,
+}
+
+impl Leading {
+    /// Returns `true` if none of them is after this position.
+    fn ends_at(self, rank: Rank) -> bool {
+        match self {
+            Self::None => true,
+            Self::Before(bound) => rank >= bound,
+            Self::All => false,
         }
     }
 }
