@@ -143,17 +143,21 @@ async fn queues_breakers_and_schedules_are_changed() {
         let queues = ratchet.queues().list().await.expect("lists");
         queues.into_iter().find(|record| record.queue == name)
     };
-    let limits = [("queue", "payments"), ("concurrency", "7"), ("rate", "5/10s")];
-    let ask = site.get("/act/queues.limit?queue=payments&concurrency=7&rate=5%2F10s").await;
-    assert!(ask.body.contains("7 at once, 5 per 10 s"), "{}", ask.body);
-    assert!(ask.body.contains("--concurrency 7 --rate 5/10s"), "{}", ask.body);
+    let limits = [("queue", "payments"), ("concurrency", "7"), ("rate", "5/10s"), ("fair", "yes")];
+    let ask = "/act/queues.limit?queue=payments&concurrency=7&rate=5%2F10s&fair=yes";
+    let ask = site.get(ask).await;
+    assert!(ask.body.contains("7 at once, 5 per 10 s, tenants in turn"), "{}", ask.body);
+    assert!(ask.body.contains("--concurrency 7 --rate 5/10s --fair"), "{}", ask.body);
     assert_eq!(site.post("/act/queues.limit", &limits).await.status, 303);
-    assert_eq!(queue("payments").await.expect("limited").rules.limits.concurrency, Some(7));
+    let limited = queue("payments").await.expect("limited").rules.limits;
+    assert_eq!((limited.concurrency, limited.fair), (Some(7), true));
     assert_eq!(site.post("/act/queues.reset", &[("queue", "payments")]).await.status, 303);
     assert!(queue("payments").await.is_none());
     assert_eq!(site.post("/act/queues.resume", &[("queue", "imports")]).await.status, 303);
     assert!(queue("imports").await.is_none_or(|record| !record.rules.paused));
     let wrong = site.post("/act/queues.limit", &[("queue", "mail"), ("rate", "soon")]).await;
+    assert_eq!(wrong.status, 422);
+    let wrong = site.post("/act/queues.limit", &[("queue", "mail"), ("fair", "maybe")]).await;
     assert_eq!(wrong.status, 422);
 
     assert_eq!(
