@@ -199,6 +199,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0023_sequences.sql"),
         include_str!("../../migrations/0024_enqueue_from_catalog.sql"),
         include_str!("../../migrations/0025_audit_signatures.sql"),
+        include_str!("../../migrations/0026_successors.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
