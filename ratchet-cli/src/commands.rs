@@ -5,6 +5,7 @@ mod breakers;
 mod catalog;
 pub(crate) mod codegen;
 mod doctor;
+mod edit;
 mod failures;
 mod flows;
 mod jobs;

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::{fmt, io};
 
 use ratchet_core::{
-    BuildError, BulkError, FailureError, NodeError, ScheduleError, StartError, StoreError,
-    StoreErrorKind, SubmitError, WaitError,
+    BuildError, BulkError, EditError, FailureError, NodeError, ScheduleError, StartError,
+    StoreError, StoreErrorKind, SubmitError, WaitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 
@@ -121,11 +121,23 @@ impl From<CommandError> for Failure {
             CommandError::IllegalTransition { .. }
             | CommandError::BusinessKeyTaken { .. }
             | CommandError::Moved { .. }
+            | CommandError::HasSuccessor { .. }
+            | CommandError::NotEditable { .. }
             | CommandError::OperationEnded { .. } => ExitStatus::Conflict,
             CommandError::Store(error) => store_status(error),
             _ => ExitStatus::Refused,
         };
         Self::of(status, &error)
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Command(error) => error.into(),
+            EditError::Submit(error) => error.into(),
+            error => Self::of(ExitStatus::Refused, &error),
+        }
     }
 }
 

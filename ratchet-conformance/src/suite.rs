@@ -374,6 +374,16 @@ macro_rules! __cases {
                 o_06_a_later_mark_replaces_the_one_before
                 o_06_old_marks_are_forgotten
             }
+            successors {
+                o_05_a_successor_is_linked_both_ways_and_the_original_stays
+                o_05_a_second_successor_is_refused_with_the_first
+                o_05_a_successor_is_fenced_by_the_version_that_was_seen
+                o_05_only_jobs_that_no_other_job_waits_for_have_successors
+                o_05_a_key_that_is_taken_refuses_the_successor
+                o_05_a_job_with_a_successor_is_not_retried
+                o_05_either_job_can_be_purged_without_the_other
+                o_05_of_several_operators_one_makes_the_successor
+            }
             nodes {
                 p_01_heartbeat_renews_the_lease
                 p_03_lost_lease_is_never_renewed

@@ -22,11 +22,11 @@ pub use async_trait::async_trait;
 
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
-    Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Enqueue, EnqueueMany,
-    Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, NodeError, Nodes,
-    Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive, Rejects, ScheduleError,
-    ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan, StepOptions,
-    StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit, EditError,
+    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
+    NodeError, Nodes, Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive,
+    Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries,
+    StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
@@ -80,7 +80,7 @@ pub use ratchet_store::model::{
     GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState,
     Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord,
     OperationState, Overlap, PageRequest, PanicPolicy, Placement, Priority, QueueLimits, Rate,
-    StatCounts, StatsBy, StatsTier, TraceContext,
+    StatCounts, StatsBy, StatsTier, Succession, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

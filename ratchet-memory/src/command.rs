@@ -154,6 +154,7 @@ impl Tables {
 
     fn retry(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
         let from = self.check(id, TransitionKind::RetryManually)?;
+        self.check_successor(id)?;
         let opened = self.opened(id, now)?;
         if let Some(key) = business_key(&self.job(id)?.spec) {
             let holder = *self.keys.business.entry(key.clone()).or_insert(id);

@@ -21,6 +21,7 @@ mod schedule;
 mod scheduled;
 mod settle;
 mod stats;
+mod successors;
 mod tables;
 mod turns;
 
@@ -44,8 +45,8 @@ use ratchet_store::model::{
     HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
-    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Vertex, Vitals, WriteSchedule,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery,
+    Succession, Token, UnknownJob, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -316,6 +317,10 @@ impl Store for MemoryStore {
         let mut vitals = Vitals::default();
         vitals.leader_until = self.verb(|tables, _| tables.nodes.leader_until());
         Ok(vitals)
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        Ok(self.verb(|tables, _| tables.succession(id)))
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

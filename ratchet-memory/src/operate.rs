@@ -35,6 +35,9 @@ impl Tables {
             }
             Change::Schedule(write) => ChangeReply::Schedule(self.write_schedule(write, now)),
             Change::Submit(jobs) => ChangeReply::Submitted(self.insert(jobs, now)?),
+            Change::Successor { original, version, successor } => {
+                ChangeReply::Successor(self.submit_successor(original, version, *successor, now)?)
+            }
             // The rows of this store can always be read.
             Change::RepairUnreadable(_) | Change::DropUnreadable(_) => {
                 ChangeReply::Unreadable(false)

@@ -75,6 +75,7 @@ impl Tables {
             self.index.remove(&row.job);
             self.graph.forget(&row.job);
             self.items.forget_job(row.job.id);
+            self.successors.remove(&row.job.id);
         }
         self.purge_groups(until, limit);
         u64::try_from(old.len()).unwrap_or(u64::MAX)

@@ -34,6 +34,8 @@ pub(super) struct Tables {
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     /// By name and fingerprint.
     pub(super) failure_marks: BTreeMap<(String, String), FailureMark>,
+    /// The successor of each job that has one.
+    pub(super) successors: BTreeMap<JobId, JobId>,
     pub(super) operations: BTreeMap<OperationId, OperationRecord>,
     /// By name, program, version and digest.
     pub(super) catalog: BTreeMap<(String, String, u32, String), CatalogRecord>,

@@ -58,6 +58,7 @@ mod spec;
 mod sql;
 mod stats;
 mod store;
+mod successors;
 mod sweep;
 mod tls;
 mod unclaimable;

@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0023_sequences.sql"),
     include_str!("../migrations/0024_enqueue_from_catalog.sql"),
     include_str!("../migrations/0025_audit_signatures.sql"),
+    include_str!("../migrations/0026_successors.sql"),
     include_str!("../migrations/0027_fair_queues.sql"),
 ];
 

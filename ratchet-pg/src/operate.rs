@@ -40,6 +40,9 @@ impl Inner {
         if let Change::Submit(jobs) = &change {
             self.check_ids(jobs)?;
         }
+        if let Change::Successor { successor, .. } = &change {
+            self.check_ids(std::slice::from_ref(successor))?;
+        }
         let target = change.target();
         let (changed, announce) = transact!(self, |db| {
             let mut announce = Announce {
@@ -124,6 +127,11 @@ impl Inner {
                 let (inserted, fresh) = self.insert_within(db, jobs).await?;
                 announce.fresh = fresh;
                 ChangeReply::Submitted(inserted)
+            }
+            Change::Successor { original, version, successor } => {
+                announce.fresh =
+                    self.submit_successor_within(db, *original, *version, successor).await?;
+                ChangeReply::Successor(successor.id)
             }
             Change::RepairUnreadable(id) => ChangeReply::Unreadable(
                 self.repair_within(db, *id, &mut announce.post_commit).await?,

@@ -37,6 +37,7 @@ impl Inner {
         if from != JobState::Failed {
             return Err(illegal(job, TransitionKind::RetryManually));
         }
+        self.check_successor(db, id).await?;
         let now = self.now(&mut *db).await?;
         let opened = match &job.spec.step {
             Some(_) => self.walk(db, vec![GraphEvent::Retry { member: job.member() }], now).await?,
@@ -44,6 +45,11 @@ impl Inner {
         };
         let keys = self.take_keys(db, job, &opened).await?;
         db::query(self.sql.lock_outcome()).bind(id.uuid()).fetch_optional(&mut *db).await?;
+        // Checked again, because an operator may have edited the job before the lock.
+        if let Err(refused) = self.check_successor(db, id).await {
+            self.give_back(db, keys).await?;
+            return Err(refused);
+        }
         let undone = db::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
         let Some(outcome) = undone.fetch_optional(&mut *db).await? else {
             self.give_back(db, keys).await?;

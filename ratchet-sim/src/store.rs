@@ -16,7 +16,8 @@ use ratchet_store::model::{
     JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
     OperationRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter,
     RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow,
-    StatsHistory, StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
+    WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -406,6 +407,10 @@ impl Store for FaultyStore {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         self.world.store.count_unreadable().await
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        self.world.store.succession(id).await
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

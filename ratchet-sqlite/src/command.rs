@@ -167,6 +167,9 @@ impl Session<'_> {
             return Ok(Err(refused));
         }
         let (id, from, now) = (row.job.id, row.job.state, self.now);
+        if let Err(refused) = self.check_successor(id).await? {
+            return Ok(Err(refused));
+        }
         let opened = match self.opened(row).await? {
             Ok(opened) => opened,
             Err(refused) => return Ok(Err(refused)),

@@ -58,6 +58,7 @@ mod settle;
 mod sql;
 mod stats;
 mod store;
+mod successors;
 mod template;
 mod transaction;
 mod turns;

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0015_failure_marks.sql"),
     include_str!("../migrations/0016_sequences.sql"),
     include_str!("../migrations/0017_audit_signatures.sql"),
+    include_str!("../migrations/0018_successors.sql"),
     include_str!("../migrations/0019_fair_queues.sql"),
 ];
 

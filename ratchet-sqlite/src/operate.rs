@@ -65,6 +65,12 @@ impl Session<'_> {
                 Ok(inserted) => ChangeReply::Submitted(inserted),
                 Err(refused) => return Ok(Err(refused.into())),
             },
+            Change::Successor { original, version, successor } => {
+                match self.submit_successor(*original, *version, successor).await? {
+                    Ok(()) => ChangeReply::Successor(successor.id),
+                    Err(refused) => return Ok(Err(refused)),
+                }
+            }
             Change::RepairUnreadable(id) => {
                 ChangeReply::Unreadable(self.repair_unreadable(*id).await?)
             }

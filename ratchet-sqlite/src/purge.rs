@@ -51,6 +51,7 @@ impl Session<'_> {
             sql::graph::DELETE_EDGES,
             sql::graph::FORGET_SEQUENCES,
             sql::items::DELETE_REJECTS,
+            sql::successor::FORGET_ORIGINALS,
             sql::unreadable::FORGET,
             sql::purge::DELETE_JOBS,
         ] {

@@ -242,6 +242,12 @@ pub(crate) mod stats {
     pub(crate) const UNMARK: &str = include_str!("../sql/stats/unmark.sql");
 }
 
+pub(crate) mod successor {
+    pub(crate) const FORGET_ORIGINALS: &str = include_str!("../sql/successor/forget_originals.sql");
+    pub(crate) const GET_SUCCESSION: &str = include_str!("../sql/successor/get_succession.sql");
+    pub(crate) const INSERT_SUCCESSOR: &str = include_str!("../sql/successor/insert_successor.sql");
+}
+
 pub(crate) mod unreadable {
     pub(crate) const CANCEL: &str = include_str!("../sql/unreadable/cancel.sql");
     pub(crate) const CLEAR_COUNTS: &str = include_str!("../sql/unreadable/clear_counts.sql");

@@ -26,7 +26,7 @@ use crate::model::{
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -191,6 +191,13 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the end of the audit trail.
     async fn audit_head(&self) -> Result<AuditHead, StoreError>;
+
+    /// Returns how a job is linked to the jobs that were submitted in its place, or in whose place it was submitted. Links
+    /// are made by [`Self::operate`] with [`Change::Successor`], and [`rules::successor`](crate::rules::successor) defines
+    /// for which jobs.
+    ///
+    /// A link is kept as long as the original job. The successor may be purged before.
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError>;
 
     /// Returns what operators say about groups of failed jobs. It is changed by [`Self::operate`] with
     /// [`Change::Failure`], and [`rules::failure`](crate::rules::failure) defines the state that follows.

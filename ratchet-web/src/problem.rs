@@ -4,7 +4,8 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use ratchet_core::{
-    BulkError, FailureError, NodeError, ScheduleError, StoreError, StoreErrorKind, SubmitError,
+    BulkError, EditError, FailureError, NodeError, ScheduleError, StoreError, StoreErrorKind,
+    SubmitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 use serde::Serialize;
@@ -173,6 +174,16 @@ impl From<SubmitError> for Problem {
             _ => None,
         };
         Self { path, ..Self::of("refused", &error) }
+    }
+}
+
+impl From<EditError> for Problem {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Command(error) => error.into(),
+            EditError::Submit(error) => error.into(),
+            error => Self::of("refused", &error),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub use ratchet_core::{
     Operations,
 };
 pub use ratchet_core::{Catalog, CatalogJob};
+pub use ratchet_core::{Edit, EditError, Succession};
 pub use ratchet_core::{FailureMark, FailureState, Judgment};
 pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};
 pub use ratchet_core::{StoredKind, StoredReview, Stranded, StrandedReason};

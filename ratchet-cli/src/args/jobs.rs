@@ -58,6 +58,18 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
+    /// Submits a job with edited arguments in place of one that has failed or was canceled
+    Edit {
+        job: JobId,
+        /// An argument to change; the value is JSON, or a string if it is not JSON
+        #[arg(long = "arg", short, value_name = "NAME=VALUE")]
+        args: Vec<String>,
+        /// All arguments as a JSON object; a secret argument that is `***` keeps its value
+        #[arg(long, value_name = "OBJECT", conflicts_with = "args")]
+        object: Option<String>,
+        #[command(flatten)]
+        fence: Fence,
+    },
     /// Enqueues a job of this program, or one of the catalog
     Enqueue {
         /// The name of the job

@@ -8,7 +8,7 @@ use ratchet_core::{AnyJob, BulkVerb, Filter, JobId, JobRecord, PageRequest, Wait
 use ratchet_store::model::{AttemptRecord, LogLine};
 use ratchet_store::rules::catalog;
 
-use super::{Session, operations, read};
+use super::{Session, edit, operations, read};
 use crate::args::{Fence, Jobs, Listing, Which};
 use crate::exit::{ExitStatus, Failure};
 use crate::output::text::{duration, printable, printable_lines};
@@ -43,6 +43,9 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
                 }
             }
             Ok(())
+        }
+        Jobs::Edit { job, args, object, fence } => {
+            edit::edit(session, job, &args, object.as_deref(), &fence).await
         }
         Jobs::Enqueue { name, args, object, queue, delay, key, wait } => {
             let options = Enqueue { queue, delay, key, wait };
@@ -111,7 +114,7 @@ async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
+pub(super) async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
     let job = session.ratchet.jobs().get(id).await?;
     job.ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
 }
@@ -119,9 +122,12 @@ async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
 async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     let job = get(session, id).await?;
     let arguments = session.ratchet.jobs().arguments(&job);
+    let links = session.ratchet.jobs().succession(id).await?;
     let mut value = serde_json::to_value(&job)?;
     if let Some(fields) = value.as_object_mut() {
         fields.insert("arguments".to_owned(), arguments.clone());
+        fields.insert("successor_of".to_owned(), serde_json::to_value(links.successor_of)?);
+        fields.insert("successor".to_owned(), serde_json::to_value(links.successor)?);
     }
     let out = &session.out;
     let mut text = String::new();
@@ -189,6 +195,9 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
         );
         field("fingerprint", envelope.failure.fingerprint.clone());
     }
+    let linked = |id: Option<JobId>| id.map(|id| id.to_string()).unwrap_or_default();
+    field("in place of", linked(links.successor_of));
+    field("successor", linked(links.successor));
     field("warnings", job.warnings.join("\n"));
     out.object(&value, &text)
 }
@@ -304,7 +313,7 @@ async fn each(session: &Session, verb: &str, ids: &[JobId], fence: &Fence) -> Re
     refused.map_or(Ok(()), Err)
 }
 
-fn fenced(session: &Session, fence: &Fence) -> ratchet_core::Jobs {
+pub(super) fn fenced(session: &Session, fence: &Fence) -> ratchet_core::Jobs {
     let jobs = session.ratchet.jobs();
     match fence.if_version {
         Some(version) => jobs.if_version(version),
@@ -330,7 +339,10 @@ struct Enqueue {
 
 /// Returns the types of the arguments of a job, by name. A program has its own jobs. Those of other programs are in the
 /// catalog.
-async fn types(session: &Session, name: &str) -> Result<BTreeMap<String, String>, Failure> {
+pub(super) async fn types(
+    session: &Session,
+    name: &str,
+) -> Result<BTreeMap<String, String>, Failure> {
     let definitions = session.ratchet.definitions();
     if let Some(job) = definitions.iter().find(|job| job.names().any(|known| known == name)) {
         let own = job.args.iter().map(|arg| (arg.name.to_owned(), arg.ty.to_owned()));
@@ -342,7 +354,7 @@ async fn types(session: &Session, name: &str) -> Result<BTreeMap<String, String>
 }
 
 /// Reads the arguments of a job: `name=value` each, or one JSON object.
-fn arguments(
+pub(super) fn arguments(
     args: &[String],
     object: Option<&str>,
     types: &BTreeMap<String, String>,

@@ -83,3 +83,55 @@ fn o_01_a_node_is_made_quiet_resumed_and_stopped() {
     }
     assert_eq!(request(&stored), "stop");
 }
+
+// spec: O-05
+#[test]
+fn o_05_a_failed_job_is_edited_and_retried_once() {
+    let stored = Stored::new();
+    let failed = stored.failed.to_string();
+    let show = |id: &str| -> Value {
+        serde_json::from_str(&stored.prints(&["jobs", "show", id, "--json"])).expect("JSON")
+    };
+    let edit = |options: &[&str]| {
+        let mut args = vec!["jobs", "edit", failed.as_str()];
+        args.extend(options);
+        stored.ratchet(&args)
+    };
+    for (options, code) in [
+        (vec!["--arg", "to=7", "--arg", "cc=x"], 1),
+        (vec!["--arg", "to"], 2),
+        (vec!["--object", "[]"], 1),
+        (vec!["--arg", "to=x", "--if-version", "99"], 4),
+        (vec!["--arg", "to=x", "--dry-run"], 0),
+    ] {
+        let output = edit(&options);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{options:?}: {said}");
+        assert_eq!(show(&failed)["successor"], Value::Null, "{options:?} stores nothing");
+    }
+    let output = edit(&["--arg", "to=ada@example.com", "--reason", "a wrong address", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let made: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let successor = made["successor"].as_str().expect("an id");
+    let (original, new) = (show(&failed), show(successor));
+    assert_eq!((&original["state"], &new["state"]), (&"FAILED".into(), &"PENDING".into()));
+    assert_eq!(original["successor"], successor);
+    assert_eq!(new["successor_of"], failed.as_str());
+    assert_eq!(new["spec"]["queue"], original["spec"]["queue"]);
+    let text = stored.prints(&["jobs", "show", &failed]);
+    assert!(text.contains(&format!("successor    {successor}")), "{text}");
+    let explained = stored.prints(&["jobs", "explain", &failed]);
+    assert!(explained.contains(successor), "{explained}");
+    for again in [edit(&["--arg", "to=b@example.com"]), stored.ratchet(&["jobs", "retry", &failed])]
+    {
+        let said = String::from_utf8_lossy(&again.stderr).into_owned();
+        assert_eq!(again.status.code(), Some(4), "{said}");
+        assert!(said.contains(successor), "{said}");
+    }
+    let waiting = stored.waiting.to_string();
+    assert_eq!(stored.ratchet(&["jobs", "edit", &waiting]).status.code(), Some(4));
+    let trail = listed(&stored, &["audit", "list", "--verb", "jobs.edit"]);
+    assert_eq!(trail.len(), 1, "{trail:?}");
+    stored.prints(&["audit", "verify"]);
+}

@@ -44,5 +44,6 @@ pub mod retry_manual;
 pub mod samples;
 pub mod settle;
 pub mod stats;
+pub mod successors;
 pub mod transitions;
 pub mod wakes;

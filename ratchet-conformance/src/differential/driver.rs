@@ -144,6 +144,7 @@ impl<'a> Driver<'a> {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
             Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
+            Op::Successor(ago, job) => self.succeed(*ago, job).await,
             Op::UpdateQueue(queue, order) => {
                 format!("{:?}", ok(store.update_queue(queue, order.clone()).await))
             }
@@ -293,10 +294,11 @@ impl<'a> Driver<'a> {
         let lines = ok(self.store.attempts(id).await).into_iter();
         let lines: Vec<_> = lines.map(|line| self.normal.line(line)).collect();
         let logs = ok(self.store.logs(id).await);
-        format!("{job:?}\n{lines:?}\n{logs:?}\n")
+        let links = ok(self.store.succession(id).await);
+        format!("{job:?}\n{lines:?}\n{logs:?}\n{links:?}\n")
     }
 
-    fn run(&self, ago: usize) -> Option<&Claimed> {
+    pub(super) fn run(&self, ago: usize) -> Option<&Claimed> {
         self.runs.len().checked_sub(ago + 1).map(|index| &self.runs[index])
     }
 }

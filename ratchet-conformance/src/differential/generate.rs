@@ -39,6 +39,8 @@ pub(super) struct Generator {
     pub(super) rng: Rng,
     /// For operations on statistics, so that they do not change the other operations of a seed.
     stats_rng: Rng,
+    /// For successors, for the same reason.
+    successor_rng: Rng,
     ids: u64,
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
@@ -52,6 +54,7 @@ impl Generator {
         Self {
             rng: Rng::with_seed(seed),
             stats_rng: Rng::with_seed(!seed),
+            successor_rng: Rng::with_seed(seed ^ 0x5ccc),
             ids: 0,
             jobs: Vec::new(),
             nodes: Vec::new(),
@@ -60,7 +63,9 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
-        if let Some(op) = self.stats_op().or_else(|| self.operator_op()) {
+        if let Some(op) =
+            self.stats_op().or_else(|| self.operator_op()).or_else(|| self.successor_op())
+        {
             return op;
         }
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
@@ -151,6 +156,23 @@ impl Generator {
         ];
         let (name, judgment) = (["mail", "bill"][rng.usize(..2)], judgments[rng.usize(..4)]);
         Some(Op::MarkFailure(name, rng.u8(..2), judgment))
+    }
+
+    /// Returns an edit of a job that was claimed recently, or `None` for another operation.
+    fn successor_op(&mut self) -> Option<Op> {
+        self.graphs.as_ref()?;
+        if self.successor_rng.u8(..16) > 0 {
+            return None;
+        }
+        self.ids += 1;
+        let rng = &mut self.successor_rng;
+        let id = JobId::from_uuid(uuid_at(self.ids, rng));
+        let mut job = NewJob::new(id, JobSpec::new("mail", b"{\"n\":7}".to_vec()));
+        if rng.bool() {
+            job = job.key(["a", "b", "c", "d", "e"][rng.usize(..5)]);
+        }
+        self.jobs.push(id);
+        Some(Op::Successor(rng.usize(..12), job))
     }
 
     pub(super) fn batch(&mut self) -> Vec<NewJob> {
@@ -405,12 +427,16 @@ impl Generator {
 
     /// Generates increasing ids, like a client.
     pub(super) fn uuid(&mut self) -> Uuid {
-        const START: u64 = 1_767_268_800_000;
         self.ids += 1;
-        let mut random = [0; 10];
-        self.rng.fill(&mut random);
-        let millis = START + self.ids;
-        debug_assert!(Duration::from_millis(self.ids) < TICK, "ids stay near the start");
-        Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+        uuid_at(self.ids, &mut self.rng)
     }
+}
+
+/// Returns the id with this number.
+fn uuid_at(number: u64, rng: &mut Rng) -> Uuid {
+    const START: u64 = 1_767_268_800_000;
+    let mut random = [0; 10];
+    rng.fill(&mut random);
+    debug_assert!(Duration::from_millis(number) < TICK, "ids stay near the start");
+    Builder::from_unix_timestamp_millis(START + number, &random).into_uuid()
 }

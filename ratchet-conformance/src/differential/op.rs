@@ -46,6 +46,8 @@ pub enum Op {
     Cancel(usize),
     /// Retries the job of a run.
     Retry(usize),
+    /// Submits a job in place of the job of a run.
+    Successor(usize, NewJob),
     /// Pauses, resumes or limits a queue.
     UpdateQueue(&'static str, QueueUpdate),
     /// Opens or closes the breaker of the service `pay`.

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use ratchet_store::model::{
-    BulkVerb, Change, ChangeReply, Filter, Judgment, MarkFailure, NodeId, NodeReply, NodeUpdate,
-    OperationId, OperationState, OperationUpdate, PageRequest,
+    BulkVerb, Change, ChangeReply, Filter, Judgment, MarkFailure, NewJob, NodeId, NodeReply,
+    NodeUpdate, OperationId, OperationState, OperationUpdate, PageRequest,
 };
 use ratchet_store::rules::operation;
 use uuid::Uuid;
@@ -55,6 +55,14 @@ impl Driver<'_> {
             let _ = write!(reported, "\n{name} {fingerprint} {:?} {at}", mark.judgment);
         }
         reported
+    }
+
+    pub(super) async fn succeed(&self, ago: usize, job: &NewJob) -> String {
+        let Some(run) = self.run(ago) else { return String::new() };
+        let successor = Box::new(job.clone());
+        let change = Change::Successor { original: run.id(), version: None, successor };
+        let reply = self.store.operate(change, None).await.map(|changed| changed.reply);
+        format!("{reply:?}")
     }
 
     async fn changed(&self, change: Change) -> ChangeReply {

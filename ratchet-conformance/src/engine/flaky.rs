@@ -16,7 +16,7 @@ use ratchet_store::model::{
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, StoreErrorKind, Wake};
@@ -236,6 +236,10 @@ impl Store for Flaky {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         self.up()?.count_unreadable().await
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        self.up()?.succession(id).await
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

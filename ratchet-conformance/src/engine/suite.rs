@@ -227,6 +227,11 @@ macro_rules! __engine_cases {
                 o_04_a_bad_canary_pauses_the_operation
                 o_04_the_digest_binds_an_operation_to_its_preview
             }
+            edit {
+                o_05_an_edited_job_runs_with_the_options_of_the_original
+                o_05_wrong_arguments_are_refused_and_nothing_is_stored
+                o_05_a_successor_is_signed_and_a_forged_original_is_refused
+            }
             ops {
                 o_11_a_healthy_store_has_no_findings
                 o_11_jobs_without_a_worker_are_found

@@ -17,7 +17,7 @@ use ratchet_store::model::{
     Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord,
     Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -206,6 +206,10 @@ impl Store for Faulty {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         self.inner.count_unreadable().await
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        self.inner.succession(id).await
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

@@ -17,8 +17,8 @@ use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{AfterFailure, Backoff, Priority, TraceContext};
 use ratchet_store::model::{
-    Change, ChangeError, ChangeReply, ConcurrencyKey, Deadline, Debounce, Due, InsertError,
-    Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
+    Change, ChangeError, ChangeReply, ConcurrencyKey, Deadline, Debounce, Due, Inserted, JobSpec,
+    NewJob, OnConflict, RepeatCheck,
 };
 use ratchet_store::{StoreError, StoreErrorKind};
 
@@ -435,13 +435,7 @@ pub(super) async fn insert(
     manner: &Manner,
 ) -> Result<Vec<(Inserted, Vec<String>)>, SubmitError> {
     let about = JobRef::of_all(&jobs);
-    let expected = core.events.expect_submits(about.iter().cloned());
-    let deep = core.check_depth(&about).await?;
-    crash_point(CrashPoint::SubmitBefore);
-    let sent = core.clock.monotonic();
-    let inserted = insert_in_manner(core, jobs, manner).await;
-    crash_point(CrashPoint::SubmitAnswered);
-    core.record_insert(sent, inserted.as_ref().err());
+    let inserted = submitting(core, &about, insert_in_manner(core, jobs, manner)).await?;
     let name_of = |wanted| {
         about
             .iter()
@@ -449,11 +443,39 @@ pub(super) async fn insert(
             .map(|job| job.name.to_string())
             .unwrap_or_default()
     };
-    let inserted = inserted.map_err(|error| SubmitError::from_insert(error, name_of, single))?;
+    inserted.map_err(|error| match error {
+        ChangeError::Insert(error) => SubmitError::from_insert(error, name_of, single),
+        other => SubmitError::Store(store_error(other)),
+    })
+}
+
+/// Stores checked jobs by `write`, and reports them as submitted. The outer error is that of the checks before.
+pub(super) async fn submitting(
+    core: &Core,
+    about: &[JobRef],
+    write: impl Future<Output = Result<Vec<Inserted>, ChangeError>>,
+) -> Result<Result<Vec<(Inserted, Vec<String>)>, ChangeError>, SubmitError> {
+    let expected = core.events.expect_submits(about.iter().cloned());
+    let deep = core.check_depth(about).await?;
+    crash_point(CrashPoint::SubmitBefore);
+    let sent = core.clock.monotonic();
+    let inserted = write.await;
+    crash_point(CrashPoint::SubmitAnswered);
+    core.record_insert(
+        sent,
+        match &inserted {
+            Err(ChangeError::Insert(error)) => Some(error),
+            _ => None,
+        },
+    );
+    let inserted = match inserted {
+        Ok(inserted) => inserted,
+        Err(error) => return Ok(Err(error)),
+    };
     let mut answers = Vec::with_capacity(inserted.len());
     let mut warned = BTreeSet::new();
-    core.record_submits(inserted.iter().zip(&about));
-    for (inserted, job) in inserted.into_iter().zip(&about) {
+    core.record_submits(inserted.iter().zip(about));
+    for (inserted, job) in inserted.into_iter().zip(about) {
         let Inserted::Created(_) = inserted else {
             answers.push((inserted, Vec::new()));
             continue;
@@ -470,22 +492,20 @@ pub(super) async fn insert(
     }
     // Discards the expected events of jobs that were not created.
     drop(expected);
-    Ok(answers)
+    Ok(Ok(answers))
 }
 
 async fn insert_in_manner(
     core: &Core,
     jobs: Vec<NewJob>,
     manner: &Manner,
-) -> Result<Vec<Inserted>, InsertError> {
+) -> Result<Vec<Inserted>, ChangeError> {
     if !manner.is_special() {
-        return core.store.insert(jobs).await;
+        return Ok(core.store.insert(jobs).await?);
     }
-    match core.operate(manner, "jobs.enqueue", Change::Submit(jobs)).await {
-        Ok(ChangeReply::Submitted(inserted)) => Ok(inserted),
-        Ok(_) => Err(InsertError::Store(unexpected())),
-        Err(ChangeError::Insert(error)) => Err(error),
-        Err(other) => Err(InsertError::Store(store_error(other))),
+    match core.operate(manner, "jobs.enqueue", Change::Submit(jobs)).await? {
+        ChangeReply::Submitted(inserted) => Ok(inserted),
+        _ => Err(ChangeError::Store(unexpected())),
     }
 }
 

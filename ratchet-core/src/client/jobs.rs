@@ -136,6 +136,13 @@ impl Jobs {
         let mut reasons = match explanation {
             Explanation::Waits(reasons) => reasons,
             Explanation::AllClear => Vec::new(),
+            Explanation::NotWaiting(state) if state.is_terminal() => {
+                let links = self.core.store.succession(id).await?;
+                return Ok(Some(match links.successor {
+                    Some(successor) => Explanation::HasSuccessor { state, successor },
+                    None => Explanation::NotWaiting(state),
+                }));
+            }
             other => return Ok(Some(other)),
         };
         if context.job.deferrals > 0 {

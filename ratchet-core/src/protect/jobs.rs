@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ratchet_keyring::{Content, Envelope, KeyError, Purpose};
 use ratchet_store::model::{
-    Claimed, FinishedOutcome, FinishedParent, JobSpec, NewJob, Protection, Refusal, RefusalKind,
-    RepeatCheck,
+    Claimed, FinishedOutcome, FinishedParent, JobId, JobSpec, NewJob, Protection, Refusal,
+    RefusalKind, RepeatCheck,
 };
 use ratchet_store::rules::arguments::digest_of_arguments;
 
@@ -126,6 +126,12 @@ impl Protector {
         let opened = opened.and_then(|spec| self.open_state(owner, claimed).map(|()| spec));
         let spec = opened.unwrap_or_else(|error| self.refused(&claimed.spec, &error));
         claimed.spec = Arc::new(spec);
+    }
+
+    /// Verifies and decrypts a stored spec. One that must not be used is marked with the reason.
+    pub(crate) async fn verified(&self, id: JobId, stored: &JobSpec) -> JobSpec {
+        let opened = self.with_keys(|| self.opened(Owner::Job(id), stored)).await;
+        opened.unwrap_or_else(|error| self.refused(stored, &error))
     }
 
     /// Decrypts the checkpoint and the progress of earlier runs.

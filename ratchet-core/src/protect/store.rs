@@ -15,7 +15,7 @@ use ratchet_store::model::{
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -178,6 +178,9 @@ impl Store for ProtectedStore {
                     self.protector.protect(job, false).await.map_err(|error| refused(&error))?;
                 }
             }
+            Change::Successor { successor, .. } => {
+                self.protector.protect(successor, false).await.map_err(|error| refused(&error))?;
+            }
             Change::Schedule(write) => self.protector.protect_write(write).await?,
             _ => {}
         }
@@ -192,6 +195,10 @@ impl Store for ProtectedStore {
         limit: u32,
     ) -> Result<Vec<AuditRecord>, StoreError> {
         self.inner.audit(filter, from, oldest_first, limit).await
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        self.inner.succession(id).await
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

@@ -30,6 +30,7 @@ logs AS (DELETE FROM ratchet.log WHERE job = ANY (ARRAY(SELECT job FROM old))),
 members AS (DELETE FROM ratchet.member WHERE job = ANY (ARRAY(SELECT job FROM old)) RETURNING graph),
 edges AS (DELETE FROM ratchet.edge WHERE parent = ANY (ARRAY(SELECT job FROM old))),
 rejects AS (DELETE FROM ratchet.reject WHERE job = ANY (ARRAY(SELECT job FROM old))),
+successors AS (DELETE FROM ratchet.successor WHERE original = ANY (ARRAY(SELECT job FROM old))),
 -- Without an outcome, a member of a remaining lease would seem to be running.
 left_leases AS (
     UPDATE ratchet.lease l

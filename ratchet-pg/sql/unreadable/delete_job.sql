@@ -18,7 +18,8 @@ notes AS (DELETE FROM ratchet.note WHERE job = $1),
 logs AS (DELETE FROM ratchet.log WHERE job = $1),
 members AS (DELETE FROM ratchet.member WHERE job = $1),
 edges AS (DELETE FROM ratchet.edge WHERE parent = $1),
-rejects AS (DELETE FROM ratchet.reject WHERE job = $1)
+rejects AS (DELETE FROM ratchet.reject WHERE job = $1),
+successors AS (DELETE FROM ratchet.successor WHERE original = $1)
 -- The outcome of a job that was paused after it had failed is not part of the tally.
 INSERT INTO ratchet.tally (queue, state, part, change)
 SELECT r.queue, e.state, e.part, -1 FROM removed r JOIN ended e ON e.job = r.id

@@ -14,7 +14,7 @@ use ratchet_store::model::{
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
     RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -297,6 +297,10 @@ impl Store for PgStore {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         repeatable!(self, |inner| inner.count_unreadable())
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        repeatable!(self, |inner| inner.succession(id))
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

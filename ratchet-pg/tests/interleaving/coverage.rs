@@ -39,6 +39,7 @@ const LOOKS: &[&str] = &[
     "count_unreadable",
     "vitals",
     "failure_marks",
+    "succession",
     "stats",
     "oldest_due",
     "audit",

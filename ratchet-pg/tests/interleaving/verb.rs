@@ -76,6 +76,7 @@ verbs! {
     Repair of "repair_unreadable",
     Drop of "drop_unreadable",
     Operate of "operate",
+    Edit of "operate",
     WriteStats of "write_stats",
     FoldStats of "fold_stats",
     WriteGauges of "write_gauges",
@@ -129,6 +130,7 @@ impl Verb {
                     Place::Ready | Place::Running | Place::Failed | Place::Paused | Place::Step
                 )
             }
+            Self::Edit => matches!(place, Place::Failed),
             // They touch no jobs, so that one scene is as good as another.
             Self::WriteStats | Self::FoldStats | Self::WriteGauges | Self::PurgeStats => {
                 place == Place::Running
@@ -207,6 +209,16 @@ impl Verb {
                     ChangeError::Store(error) => CommandError::Store(error),
                     other => panic!("a command has another error: {other}"),
                 }))
+            }
+            Self::Edit => {
+                let successor = Box::new(scene.keyed());
+                let edit = Change::Successor { original: id, version: None, successor };
+                match store.operate(edit, None).await {
+                    Err(ChangeError::Insert(error)) => inserted::<()>(Err(error)),
+                    Err(ChangeError::Command(error)) => commanded::<()>(Err(error)),
+                    Err(ChangeError::Store(error)) => Err(error),
+                    _ => Ok(()),
+                }
             }
             Self::Pause => commanded(store.command(Command::Pause(id)).await),
             Self::Resume => commanded(store.command(Command::Resume(id)).await),

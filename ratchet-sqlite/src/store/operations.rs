@@ -13,8 +13,8 @@ use ratchet_store::model::{
     HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
     NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
     PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
-    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery,
+    Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -357,6 +357,10 @@ impl Store for SqliteStore {
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         read!(self, |look| look.count_unreadable(), fault)
+    }
+
+    async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
+        read!(self, |look| look.succession(id), fault)
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

@@ -50,7 +50,7 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let error = refused(&path).await;
     assert_eq!(error.kind(), StoreErrorKind::Schema);
     assert!(
-        error.to_string().contains("version 19") && error.to_string().contains("knows 18"),
+        error.to_string().contains("version 20") && error.to_string().contains("knows 19"),
         "{error}"
     );
 }

@@ -41,6 +41,15 @@ pub enum Change {
     Schedule(WriteSchedule),
     /// A submit of jobs.
     Submit(Vec<NewJob>),
+    /// The submit of a job in place of one that has failed or was canceled. Both are linked.
+    Successor {
+        /// The job that has ended. It does not change.
+        original: JobId,
+        /// The version that the original must have; `None` for any.
+        version: Option<u64>,
+        /// The job to submit. It must not have an idempotency key, and must refuse a business key that is taken.
+        successor: Box<NewJob>,
+    },
     /// The repair of an unreadable job.
     RepairUnreadable(JobId),
     /// The removal of an unreadable job.
@@ -132,7 +141,9 @@ impl Change {
                 [job] => Target::Job(job.id),
                 jobs => Target::Several(format!("{} jobs", jobs.len())),
             },
-            Self::RepairUnreadable(id) | Self::DropUnreadable(id) => Target::Job(*id),
+            Self::Successor { original: id, .. }
+            | Self::RepairUnreadable(id)
+            | Self::DropUnreadable(id) => Target::Job(*id),
             Self::ForgetRejects(rejects) => {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
@@ -178,6 +189,8 @@ pub enum ChangeReply {
     Schedule(ScheduleWritten),
     /// The submitted jobs, in order.
     Submitted(Vec<Inserted>),
+    /// The job that was submitted in place of another.
+    Successor(JobId),
     /// Whether an unreadable job was repaired or removed.
     Unreadable(bool),
     /// Rejected items were removed.
@@ -205,7 +218,7 @@ impl ChangeReply {
             Self::Submitted(jobs) => {
                 jobs.iter().any(|inserted| matches!(inserted, Inserted::Created(_)))
             }
-            Self::Forgotten => true,
+            Self::Forgotten | Self::Successor(_) => true,
             Self::Operation(reply) => reply.applied,
             Self::Node(reply) => matches!(reply, NodeReply::Changed(_)),
         }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::LimitError;
 use super::{
-    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobSpec, JobState, OperationId,
-    OperationState, Priority, StoreError, TransitionKind,
+    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobSpec, JobState, NotEditable,
+    OperationId, OperationState, Priority, StoreError, TransitionKind,
 };
 
 /// A command on a job, a set of failed jobs, or a group.
@@ -238,6 +238,22 @@ pub enum CommandError {
         key: String,
         /// The job that holds the key.
         holder: JobId,
+    },
+    /// An operator has edited and retried the job: another job was submitted in its place.
+    #[error("job {job} has a successor: job {successor}; look at that job instead")]
+    HasSuccessor {
+        /// The job that the command was for.
+        job: JobId,
+        /// The job that was submitted in its place.
+        successor: JobId,
+    },
+    /// The job cannot be edited and retried.
+    #[error("cannot edit and retry job {job}: {why}")]
+    NotEditable {
+        /// The job that was to be edited.
+        job: JobId,
+        /// The reason.
+        why: NotEditable,
     },
     /// The bulk operation does not exist.
     #[error("there is no operation {0}")]

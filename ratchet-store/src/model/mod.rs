@@ -39,6 +39,7 @@ mod state;
 mod stats;
 mod step;
 mod store_error;
+mod successor;
 mod suspects;
 mod trace;
 mod unknown_job;
@@ -103,6 +104,7 @@ pub use step::{
     AfterFailure, Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode,
 };
 pub use store_error::{StoreError, StoreErrorKind};
+pub use successor::{NotEditable, Succession};
 pub use suspects::{Suspects, Suspicion};
 pub use trace::{InvalidTraceContext, TraceContext};
 pub use unknown_job::UnknownJob;

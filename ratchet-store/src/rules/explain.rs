@@ -152,6 +152,13 @@ pub enum Explanation {
         /// When it expired.
         at: Timestamp,
     },
+    /// The job has failed or was canceled, and an operator has submitted another job in its place.
+    HasSuccessor {
+        /// The state of the job.
+        state: JobState,
+        /// The job that was submitted.
+        successor: JobId,
+    },
     /// The job waits for all of these reasons.
     Waits(Vec<Waiting>),
     /// No condition blocks the job. It is claimed as soon as its turn comes and a worker has capacity.
@@ -293,6 +300,9 @@ impl fmt::Display for Explanation {
             }
             Self::Expired { at } => {
                 write!(f, "it was canceled: it expired at {at}, before it was started")
+            }
+            Self::HasSuccessor { state, successor } => {
+                write!(f, "it is {state}, and job {successor} was submitted in its place")
             }
             Self::AllClear => f.write_str(
                 "nothing holds it back: it runs when its turn comes and a worker has room",

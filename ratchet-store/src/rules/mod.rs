@@ -20,6 +20,7 @@ pub mod queue;
 pub mod recurring;
 pub mod search;
 pub mod stats;
+pub mod successor;
 pub mod turns;
 
 pub use apply::Standing;

@@ -106,7 +106,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 36] = [
+pub(crate) static ACTIONS: [Action; 37] = [
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),
@@ -167,6 +167,18 @@ pub(crate) static ACTIONS: [Action; 36] = [
     )
     .ending(),
     verb("jobs.cancel", "Cancel", "Cancel a job", "The job is canceled.", Target::Job).ending(),
+    verb(
+        "jobs.edit",
+        "Edit and retry",
+        "Edit and retry a job",
+        "This job was submitted in place of the one that was edited.",
+        Target::Job,
+    )
+    .with(&[field(
+        "arguments",
+        "Arguments",
+        "A JSON object with one field per argument. A secret argument that is *** keeps its value.",
+    )]),
     verb("jobs.enqueue", "Enqueue", "Enqueue a job", "The job is enqueued.", Target::New).with(&[
         field("arguments", "Arguments", "A JSON object with one field per argument."),
         field("in_queue", "Queue", "Empty: the queue of the job."),

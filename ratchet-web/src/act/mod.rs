@@ -5,11 +5,13 @@
 
 mod action;
 mod bulk;
+mod edit;
 mod perform;
 mod preview;
 
 pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
 pub(crate) use bulk::verb as bulk_verb;
+pub(crate) use edit::refusal as edit_refusal;
 pub(crate) use perform::{Done, perform};
 pub(crate) use preview::{Preview, limits_text, preview};
 

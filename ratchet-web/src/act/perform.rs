@@ -6,7 +6,7 @@ use ratchet_core::{
 };
 use ratchet_store::model::RejectFilter;
 
-use super::{Order, Target, bulk};
+use super::{Order, Target, bulk, edit};
 use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
@@ -80,13 +80,15 @@ pub(super) async fn target_job(
 }
 
 async fn job(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done, Problem> {
-    let id = target_job(request, order).await?.id;
+    let job = target_job(request, order).await?;
+    let id = job.id;
     let mut jobs = ratchet.jobs();
     // The store checks the version again, in the commit of the change.
     if let Ok(version) = order.fields.get("version").parse() {
         jobs = jobs.if_version(version);
     }
     match order.action.verb {
+        "jobs.edit" => return edit::perform(request, &jobs, &job, order).await,
         "jobs.retry" => jobs.retry(id).await?,
         "jobs.pause" => jobs.pause(id).await?,
         "jobs.resume" => jobs.resume(id).await?,

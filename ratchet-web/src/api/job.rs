@@ -1,6 +1,6 @@
 //! A job as a JSON document.
 
-use ratchet_core::JobRecord;
+use ratchet_core::{JobRecord, Succession};
 
 use crate::arguments::Arguments;
 use crate::request::Request;
@@ -22,6 +22,16 @@ pub(crate) fn document(request: &Request, job: &JobRecord) -> String {
     // Raw text is appended, because a JSON value would round numbers that do not fit into 64 bits.
     let open = text.strip_suffix('}').unwrap_or(&text);
     format!("{open},\"arguments\":{},\"output\":{}}}", compact(&arguments), compact(output))
+}
+
+/// Like [`document`], with the jobs that are linked by edit and retry.
+pub(crate) fn linked(request: &Request, job: &JobRecord, links: Succession) -> String {
+    let document = document(request, job);
+    let open = document.strip_suffix('}').unwrap_or(&document);
+    let id =
+        |id: Option<ratchet_core::JobId>| id.map_or("null".to_owned(), |id| format!("\"{id}\""));
+    let (original, successor) = (id(links.successor_of), id(links.successor));
+    format!("{open},\"successor_of\":{original},\"successor\":{successor}}}")
 }
 
 fn is_json(text: &str) -> bool {

@@ -64,7 +64,8 @@ async fn page(request: &Request, filter: &Filter) -> Answer {
 
 pub(crate) async fn job(request: Request) -> Answer {
     let job = request.job(request.id("job")?).await?;
-    let mut response = json(document::document(&request, &job));
+    let links = request.ratchet().jobs().succession(job.id).await?;
+    let mut response = json(document::linked(&request, &job, links));
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", job.version)) {
         response.headers_mut().insert(header::ETAG, tag);
     }

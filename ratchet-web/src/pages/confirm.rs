@@ -69,7 +69,7 @@ fn form(request: &Request, order: &Order, preview: &Preview, back: &str) -> Mark
             p.buttons {
                 button class=(if action.ends { "btn danger" } else { "btn pri" }) type="submit" { (action.label) }
                 // Arguments may be secret, so that they are not sent as a part of an address.
-                @if !action.fields.is_empty() && action.target != Target::New {
+                @if !action.fields.is_empty() && !action.fields.iter().any(|field| field.name == "arguments") {
                     button.btn type="submit" formmethod="get" { "Preview" }
                 }
                 a.btn href=(back) { "Back" }

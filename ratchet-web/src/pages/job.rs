@@ -20,8 +20,13 @@ pub(crate) async fn page(request: Request) -> Answer {
     let logs = jobs.logs(id).await?;
     let now = request.now;
 
+    let ended = matches!(job.state, JobState::Failed | JobState::Canceled);
+    let editable = ended && act::edit_refusal(&request, &job).await?.is_none();
+    let links = jobs.succession(id).await?;
     let possible = act::of_target(Target::Job).filter(|action| {
         let kind = match action.verb {
+            "jobs.edit" => return editable,
+            "jobs.retry" if links.successor.is_some() => return false,
             "jobs.retry" => TransitionKind::RetryManually,
             "jobs.pause" => TransitionKind::Pause,
             "jobs.resume" => TransitionKind::Resume,
@@ -48,6 +53,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             }
             div {
                 (job_details::details(&request, &job))
+                (job_details::succession(&request, links))
                 (job_details::relatives(&request, &job).await?)
                 @if !job.warnings.is_empty() {
                     (card("warnings", "Warnings", "", html! { ul { @for warning in &job.warnings { li { (brief(warning, 500)) } } } }))

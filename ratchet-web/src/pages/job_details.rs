@@ -1,7 +1,7 @@
 //! What a job is: its arguments, settings, output and relatives.
 
 use maud::{Markup, html};
-use ratchet_core::{AfterFailure, JobRecord, JobState};
+use ratchet_core::{AfterFailure, JobRecord, JobState, Succession};
 
 use crate::arguments::Arguments;
 use crate::charts::graph;
@@ -127,6 +127,26 @@ pub(super) fn details(request: &Request, job: &JobRecord) -> Markup {
         ("version", Some(html! { (job.version) })),
     ];
     card("details", "Details", "", definition(rows))
+}
+
+/// Returns the jobs that are linked to this one by edit and retry.
+pub(super) fn succession(request: &Request, links: Succession) -> Markup {
+    if links == Succession::default() {
+        return html! {};
+    }
+    card(
+        "succession",
+        "Edited and retried",
+        "",
+        html! {
+            @if let Some(successor) = links.successor {
+                p { (job_link(&request.root, successor)) " was submitted in place of this job, with edited arguments." }
+            }
+            @if let Some(original) = links.successor_of {
+                p { "This job was submitted in place of " (job_link(&request.root, original)) ", with edited arguments." }
+            }
+        },
+    )
 }
 
 /// Returns the flow that the job is part of, and the jobs that it follows or is followed by.

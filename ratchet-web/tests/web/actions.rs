@@ -264,3 +264,61 @@ async fn o_04_an_operation_is_started_only_as_it_was_previewed() {
         assert_eq!(reply.status, status, "{verb}: {}", reply.body);
     }
 }
+
+#[tokio::test]
+async fn o_05_a_failed_job_is_edited_on_its_page_and_secrets_are_kept() {
+    let (shop, site) = site().await;
+    let id = shop.failed.to_string();
+    let page = site.get(&format!("/jobs/{id}")).await;
+    assert!(page.body.contains("act/jobs.edit?"), "{}", page.body);
+    let ask = format!("/act/jobs.edit?job={id}");
+    let form = site.get(&ask).await;
+    html::check(&ask, &form.body);
+    assert!(
+        form.body.contains("\"cents\": 4200") || form.body.contains("&quot;cents&quot;: 4200"),
+        "{}",
+        form.body
+    );
+    assert!(form.body.contains("***") && !form.body.contains("4111111111111111"));
+    assert!(!form.body.contains("formmethod"), "arguments are not part of an address");
+    let edited = r#"{"order": 901, "cents": 99, "card": "***"}"#;
+    let wrong = [("job", id.as_str()), ("arguments", r#"{"order": "many"}"#)];
+    assert_eq!(site.post("/act/jobs.edit", &wrong).await.status, 422);
+    let fields = [("job", id.as_str()), ("arguments", edited), ("reason", "a wrong amount")];
+    let reply = site.post("/act/jobs.edit", &fields).await;
+    assert_eq!(reply.status, 303, "{}", reply.body);
+    let location = reply.header(axum::http::header::LOCATION).to_owned();
+    let page = site.get(location.trim_start_matches("..")).await;
+    assert!(page.body.contains("in place of the one that was edited"), "{}", page.body);
+    let links = shop.ratchet().jobs().succession(shop.failed).await.expect("reads");
+    let successor = links.successor.expect("a successor");
+    assert!(location.contains(&successor.to_string()), "{location}");
+    let job = shop.ratchet().jobs().get(successor).await.expect("reads").expect("exists");
+    assert_eq!(
+        String::from_utf8_lossy(&job.spec.payload),
+        r#"{"order":901,"cents":99,"card":"4111111111111111"}"#
+    );
+    assert_eq!(job.spec.business_key.as_deref(), Some("order-901"));
+    assert_eq!(state(&shop, shop.failed).await, JobState::Failed);
+    let page = site.get(&format!("/jobs/{id}")).await;
+    assert!(page.body.contains("Edited and retried") && page.body.contains(&successor.to_string()));
+    assert!(!page.body.contains("act/jobs.retry") && !page.body.contains("act/jobs.edit"));
+    assert_eq!(site.post("/act/jobs.edit", &fields).await.status, 409);
+    let refused = site.get(&ask).await;
+    assert!(refused.body.contains("This is not possible"), "{}", refused.body);
+    // An access without arguments must not replace them.
+    let operator = Site::new(shop.ratchet(), Access::admin("bob").see_arguments(false));
+    let other = shop
+        .ratchet()
+        .jobs()
+        .list(&failed_without_successor(), ratchet_core::PageRequest::default())
+        .await;
+    let other = other.expect("lists").jobs.into_iter().find(|job| job.id != shop.failed);
+    let other = other.expect("another failed job").id.to_string();
+    let reply = operator.post("/act/jobs.edit", &[("job", &other), ("arguments", edited)]).await;
+    assert_eq!(reply.status, 403, "{}", reply.body);
+}
+
+fn failed_without_successor() -> ratchet_core::Filter {
+    ratchet_core::Filter::any().state(JobState::Failed).name("shop.charge")
+}

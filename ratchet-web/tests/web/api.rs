@@ -165,6 +165,28 @@ async fn o_13_an_action_on_a_job_needs_the_version_that_was_seen() {
 }
 
 #[tokio::test]
+async fn o_05_an_edit_needs_the_version_and_answers_with_the_successor() {
+    let (shop, site) = site().await;
+    let path = format!("/api/v1/jobs/{}", shop.failed);
+    let tag = site.get(&path).await.header(header::ETAG).to_owned();
+    let edit = format!("{path}/edit");
+    let body = r#"{"arguments":{"order":901,"cents":99,"card":"***"},"reason":"a wrong amount"}"#;
+    assert_eq!(post(&site, &edit, body, &[]).await.status, 428);
+    assert_eq!(post(&site, &edit, body, &[("if-match", "\"0\"")]).await.status, 412);
+    let wrong = r#"{"arguments":{"order":901}}"#;
+    assert_eq!(post(&site, &edit, wrong, &[("if-match", &tag)]).await.status, 422);
+    let done = post(&site, &edit, body, &[("if-match", &tag)]).await;
+    assert_eq!(done.status, 200, "{}", done.body);
+    let successor = value(&done)["job"].as_str().expect("an id").to_owned();
+    assert_eq!(value(&site.get(&path).await)["successor"], successor.as_str());
+    let new = value(&site.get(&format!("/api/v1/jobs/{successor}")).await);
+    assert_eq!(new["successor_of"], shop.failed.to_string());
+    let again = post(&site, &edit, body, &[("if-match", &tag)]).await;
+    assert_eq!(again.status, 409, "{}", again.body);
+    assert!(again.body.contains(&successor), "{}", again.body);
+}
+
+#[tokio::test]
 async fn o_13_a_repeated_request_gets_the_answer_of_the_first() {
     let (shop, site) = site().await;
     let body = r#"{"name":"shop.charge","arguments":{"order":18446744073709551615,"cents":1,"card":"x"},"reason":"test"}"#;

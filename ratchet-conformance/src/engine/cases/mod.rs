@@ -10,6 +10,7 @@ pub mod context;
 pub mod crash;
 pub mod dead_letters;
 pub mod declared_rules;
+pub mod edit;
 pub mod encryption;
 pub mod engine_death;
 pub mod events;
