@@ -39,6 +39,7 @@ const LOOKS: &[&str] = &[
     "count_unreadable",
     "vitals",
     "failure_marks",
+    "content",
     "stats",
     "oldest_due",
     "audit",
