@@ -128,7 +128,7 @@ impl Ratchet {
             if before.is_none() {
                 break;
             }
-            self.core.clock.sleep(options.pause).await;
+            self.rest(options).await;
         }
         self.reencrypt_schedules(&protector, &mut report).await?;
         for place in ContentPlace::ALL {
@@ -150,7 +150,7 @@ impl Ratchet {
                 self.rewrite(rewrites, &mut report).await?;
                 progress(&report);
                 after = Some(last);
-                self.core.clock.sleep(options.pause).await;
+                self.rest(options).await;
             }
         }
         Ok(report)
@@ -261,6 +261,12 @@ impl Ratchet {
             }
         }
         Ok(())
+    }
+
+    async fn rest(&self, options: Reencrypt) {
+        if !options.pause.is_zero() {
+            self.core.clock.sleep(options.pause).await;
+        }
     }
 
     async fn rewrite(
