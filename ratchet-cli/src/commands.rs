@@ -17,6 +17,7 @@ mod nodes;
 mod operations;
 mod queues;
 mod read;
+mod reencrypt;
 mod schedules;
 #[cfg(feature = "web")]
 mod serve;
@@ -97,6 +98,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
             list::pipeline(session, pipeline).await
         }
         Command::Unreadable(command) => unreadable::run(session, command).await,
+        Command::Keys(command) => reencrypt::run(session, &command).await,
         Command::Doctor(args) => doctor::run(session, &args).await,
         Command::Health { worker } => doctor::health(session, worker).await,
         Command::Work(command) => work::run(session, &command).await,
@@ -107,7 +109,6 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         // These need no store and have run before.
         Command::Migrate(_)
         | Command::Codegen(_)
-        | Command::Keys(_)
         | Command::Completions { .. }
         | Command::Man { .. } => Ok(()),
     }

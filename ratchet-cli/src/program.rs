@@ -106,7 +106,9 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
                 return Ok(());
             }
             Command::Codegen(args) => return commands::codegen::run(args),
-            Command::Keys(command) => return commands::keys::run(command, &cli.global),
+            Command::Keys(command) if !command.needs_store() => {
+                return commands::keys::run(command, &cli.global);
+            }
             Command::Man { folder } => {
                 return Ok(clap_mangen::generate_to(Cli::command(), folder)?);
             }

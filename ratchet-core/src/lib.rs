@@ -63,8 +63,8 @@ pub use job::{
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
     Audit, AuditError, AuditReport, CHECKS, Capability, Check, FailureError, FailureGroup,
-    FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, StoredKind, StoredReview,
-    Stranded, StrandedReason, VERBS, Verb,
+    FailureGroups, Failures, Finding, KeyUsage, Overview, QueueOverview, Reencrypt, ReencryptError,
+    Reencrypted, Severity, StoredKind, StoredReview, Stranded, StrandedReason, VERBS, Verb,
 };
 pub use protect::{Encrypt, Sign};
 pub use ratchet_keyring::{

@@ -30,6 +30,7 @@ mod file;
 mod key;
 mod keyring;
 mod provider;
+mod reseal;
 mod sealed_text;
 
 pub use canonical::Canonical;
@@ -39,5 +40,6 @@ pub use file::KeyFile;
 pub use key::{Key, KeyId, KeyInfo, KeyState, Purpose};
 pub use keyring::Keyring;
 pub use provider::{KeyProvider, ProviderError};
+pub use reseal::sealed_values;
 pub use sealed_text::{seal_overhead, sealed_key, sealed_text, sealed_value};
 pub use zeroize::Zeroizing;

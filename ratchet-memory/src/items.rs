@@ -12,16 +12,16 @@ use ratchet_store::model::{
 
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    rejects: BTreeMap<(JobId, u64), Reject>,
+    pub(super) rejects: BTreeMap<(JobId, u64), Reject>,
     /// By pipeline and key.
-    hand_offs: BTreeMap<(String, String), Handed>,
+    pub(super) hand_offs: BTreeMap<(String, String), Handed>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct Handed {
-    hand_off: HandOff,
-    number: u64,
+pub(super) struct Handed {
+    pub(super) hand_off: HandOff,
+    pub(super) number: u64,
     held_until: Option<Timestamp>,
     finished: bool,
 }

@@ -4,6 +4,7 @@ mod bulk;
 mod catalog;
 mod claim;
 mod command;
+mod content;
 mod gates;
 mod graph;
 mod index;
@@ -40,13 +41,14 @@ use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
-    PageRequest, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes,
-    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery,
-    Succession, Token, UnknownJob, Vertex, Vitals, WriteSchedule,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
+    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
+    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
+    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Vertex, Vitals,
+    WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -321,6 +323,15 @@ impl Store for MemoryStore {
 
     async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
         Ok(self.verb(|tables, _| tables.succession(id)))
+    }
+
+    async fn content(
+        &self,
+        place: ContentPlace,
+        after: Option<ContentKey>,
+        limit: u32,
+    ) -> Result<Vec<ContentRow>, StoreError> {
+        Ok(self.verb(|tables, _| tables.content(place, after, limit)))
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

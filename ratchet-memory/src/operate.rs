@@ -49,6 +49,9 @@ impl Tables {
             Change::Operation(update) => {
                 ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))
             }
+            Change::Reprotect(rewrites) => {
+                ChangeReply::Reprotected(rewrites.into_iter().map(|it| self.rewrite(it)).collect())
+            }
             Change::Failure(mark) => ChangeReply::Failure(self.mark_failure(&mark, now)),
             Change::Node { node, update, actor } => {
                 ChangeReply::Node(self.nodes.update(node, update, actor.as_ref(), now))

@@ -13,22 +13,22 @@ use ratchet_store::model::{
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     /// Oldest first.
-    alerts: Vec<Alert>,
+    pub(super) alerts: Vec<Alert>,
     /// The index of the latest alert of every job name and fingerprint.
     latest: HashMap<(String, String), usize>,
-    waiting: BTreeMap<Channel, BTreeMap<DeliveryId, Waiting>>,
+    pub(super) waiting: BTreeMap<Channel, BTreeMap<DeliveryId, Waiting>>,
     last: i64,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    body: Body,
+pub(super) struct Waiting {
+    pub(super) body: Body,
     /// Set when the message was taken: it is not returned again before this time.
     held_until: Option<Timestamp>,
 }
 
 #[derive(Debug)]
-enum Body {
+pub(super) enum Body {
     /// The index of the alert, because suppressed repeats may still be counted in it.
     Alert(usize),
     DeadLetter(Box<Envelope>),

@@ -20,6 +20,7 @@ mod claimed_columns;
 mod clock;
 mod command;
 mod connection_cache;
+mod content;
 mod db;
 mod decode_claim;
 mod error;

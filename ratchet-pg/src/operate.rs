@@ -148,6 +148,9 @@ impl Inner {
                 let reply = self.update_operation_within(db, update, post_commit).await?;
                 ChangeReply::Operation(Box::new(reply))
             }
+            Change::Reprotect(rewrites) => {
+                ChangeReply::Reprotected(self.rewrite_within(db, rewrites).await?)
+            }
             Change::Failure(mark) => {
                 let mut mark = mark.clone();
                 mark.actor = mark.actor.as_ref().map(cleaned);

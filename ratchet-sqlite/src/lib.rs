@@ -30,6 +30,7 @@ mod bulk;
 mod catalog;
 mod claim;
 mod command;
+mod content;
 mod due_jobs;
 mod error;
 mod explain;

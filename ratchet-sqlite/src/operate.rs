@@ -83,6 +83,7 @@ impl Session<'_> {
                 Ok(reply) => ChangeReply::Operation(Box::new(reply)),
                 Err(refused) => return Ok(Err(refused)),
             },
+            Change::Reprotect(rewrites) => ChangeReply::Reprotected(self.rewrite(rewrites).await?),
             Change::Failure(mark) => ChangeReply::Failure(self.mark_failure(mark).await?),
             Change::Node { node, update, actor } => {
                 ChangeReply::Node(self.update_node(*node, *update, actor.as_ref()).await?)

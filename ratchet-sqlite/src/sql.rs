@@ -100,6 +100,26 @@ pub(crate) mod insert {
     pub(crate) const INSERT_TEMPLATE: &str = include_str!("../sql/insert/insert_template.sql");
 }
 
+pub(crate) mod content {
+    pub(crate) const LIST_ALERT: &str = include_str!("../sql/content/list_alert.sql");
+    pub(crate) const LIST_ATTEMPT: &str = include_str!("../sql/content/list_attempt.sql");
+    pub(crate) const LIST_DELIVERY: &str = include_str!("../sql/content/list_delivery.sql");
+    pub(crate) const LIST_HAND_OFF: &str = include_str!("../sql/content/list_hand_off.sql");
+    pub(crate) const LIST_LOG: &str = include_str!("../sql/content/list_log.sql");
+    pub(crate) const LIST_NOTES: &str = include_str!("../sql/content/list_notes.sql");
+    pub(crate) const LIST_OUTCOME: &str = include_str!("../sql/content/list_outcome.sql");
+    pub(crate) const LIST_REJECT: &str = include_str!("../sql/content/list_reject.sql");
+    pub(crate) const UPDATE_ALERT: &str = include_str!("../sql/content/update_alert.sql");
+    pub(crate) const UPDATE_ATTEMPT: &str = include_str!("../sql/content/update_attempt.sql");
+    pub(crate) const UPDATE_DELIVERY: &str = include_str!("../sql/content/update_delivery.sql");
+    pub(crate) const UPDATE_HAND_OFF: &str = include_str!("../sql/content/update_hand_off.sql");
+    pub(crate) const UPDATE_JOB: &str = include_str!("../sql/content/update_job.sql");
+    pub(crate) const UPDATE_LOG: &str = include_str!("../sql/content/update_log.sql");
+    pub(crate) const UPDATE_NOTES: &str = include_str!("../sql/content/update_notes.sql");
+    pub(crate) const UPDATE_OUTCOME: &str = include_str!("../sql/content/update_outcome.sql");
+    pub(crate) const UPDATE_REJECT: &str = include_str!("../sql/content/update_reject.sql");
+}
+
 pub(crate) mod items {
     pub(crate) const COUNT_HAND_OFFS: &str = include_str!("../sql/items/count_hand_offs.sql");
     pub(crate) const COUNT_REJECTS: &str = include_str!("../sql/items/count_rejects.sql");

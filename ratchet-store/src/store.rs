@@ -20,13 +20,14 @@ use crate::StoreError;
 use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
-    PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
-    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
+    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
+    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
+    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -253,6 +254,15 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the newest [`MAX_LOG_LINES`] log lines of a job, oldest first.
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;
+
+    /// Returns the rows of a place with texts that can be encrypted, in the order of their keys, at most `limit`. They are
+    /// changed by [`Change::Reprotect`].
+    async fn content(
+        &self,
+        place: ContentPlace,
+        after: Option<ContentKey>,
+        limit: u32,
+    ) -> Result<Vec<ContentRow>, StoreError>;
 
     /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;

@@ -14,6 +14,13 @@ pub(crate) struct Keys {
     pub(crate) action: KeysAction,
 }
 
+impl Keys {
+    /// Returns `true` for commands on the content of the store. The others only use the file.
+    pub(crate) fn needs_store(&self) -> bool {
+        matches!(self.action, KeysAction::Usage { .. } | KeysAction::Reencrypt { .. })
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysAction {
     /// Creates the first key of a purpose, and the file if it does not exist
@@ -48,6 +55,24 @@ pub(crate) enum KeysAction {
     Retire {
         /// The key
         id: String,
+    },
+    /// Counts what each key protects in the store; a key that protects nothing can be retired
+    Usage {
+        /// The most rows to read
+        #[arg(long, default_value_t = 1_000_000)]
+        most: u64,
+    },
+    /// Signs and encrypts what is stored with the active keys; can be interrupted and run again
+    Reencrypt {
+        /// How many rows are read and written at a time
+        #[arg(long, default_value_t = 200)]
+        page: u32,
+        /// The pause after each page, such as 20ms
+        #[arg(long, default_value = "20ms")]
+        pause: String,
+        /// Also encrypts the arguments of jobs that are stored readable and must be encrypted
+        #[arg(long)]
+        plain: bool,
     },
     /// Removes the material of a key; what it encrypted can never be read again
     Destroy {

@@ -8,6 +8,7 @@ mod keys;
 mod operators;
 mod output;
 mod parity;
+mod reencrypt;
 mod serve;
 mod stored;
 mod stored_review;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 19] = [
     "top",
     "health",
     "serve",
@@ -16,6 +16,8 @@ const OTHERS: [&str; 17] = [
     "keys.activate",
     "keys.retire",
     "keys.destroy",
+    "keys.usage",
+    "keys.reencrypt",
     "migrate.status",
     "migrate.up",
     "migrate.grants",

@@ -88,7 +88,7 @@ async fn fill(path: &Path) -> (JobId, JobId, JobId, String) {
     (waiting.expect("enqueues").id(), succeeded.id(), failed.id(), chain.id().to_string())
 }
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ratchet"));
     command.env_remove("RATCHET_STORE").env_remove("XDG_CONFIG_HOME");
     command.env("NO_COLOR", "1").env("HOME", "/nonexistent");

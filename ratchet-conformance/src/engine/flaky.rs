@@ -10,13 +10,14 @@ use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page,
-    PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup,
-    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
-    StatsQuery, Succession, Token, UnknownJob, Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
+    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
+    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
+    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, StoreErrorKind, Wake};
@@ -240,6 +241,15 @@ impl Store for Flaky {
 
     async fn succession(&self, id: JobId) -> Result<Succession, StoreError> {
         self.up()?.succession(id).await
+    }
+
+    async fn content(
+        &self,
+        place: ContentPlace,
+        after: Option<ContentKey>,
+        limit: u32,
+    ) -> Result<Vec<ContentRow>, StoreError> {
+        self.up()?.content(place, after, limit).await
     }
 
     async fn failure_marks(&self) -> Result<Vec<FailureMark>, StoreError> {

@@ -144,6 +144,14 @@ macro_rules! __engine_cases {
                 z_03_a_job_that_must_be_encrypted_needs_a_key
                 z_07_a_rotation_under_load_refuses_nothing
             }
+            reencryption {
+                z_03_reencryption_leaves_nothing_under_an_old_key
+                z_03_an_interrupted_reencryption_continues
+                z_03_reencryption_beside_workers_refuses_nothing
+                z_03_plain_arguments_can_be_encrypted
+                z_02_reencryption_does_not_sign_what_is_not_signed
+                z_03_content_that_has_changed_is_not_replaced
+            }
             engine_death {
                 h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost
                 h_06_the_death_of_the_heartbeat_is_seen

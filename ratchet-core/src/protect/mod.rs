@@ -10,6 +10,7 @@ mod jobs;
 mod message;
 mod policy;
 mod records;
+mod reprotect;
 mod runs;
 mod schedules;
 mod store;
@@ -22,6 +23,7 @@ use ratchet_store::model::{JobSpec, Protection};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 pub use policy::{Encrypt, Sign};
+pub(crate) use reprotect::{Reprotected, count_keys, count_sealed};
 pub(crate) use store::ProtectedStore;
 
 /// How the note of a run begins whose key was missing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratchet_keyring::{Content, Envelope};
 use ratchet_store::model::{
     Alert, AttemptRecord, Delivery, DeliveryBody, HandOff, JobId, JobRecord, JobSpec, LogLine,
-    Protection, Reject,
+    NewHandOff, Protection, Reject,
 };
 
 use super::Protector;
@@ -108,7 +108,8 @@ impl Protector {
     }
 
     pub(super) fn open_hand_off(&self, hand_off: &mut HandOff) {
-        let field = Owner::Job(hand_off.job).field(&hand_off_field(&hand_off.handed));
+        let NewHandOff { pipeline, key, .. } = &hand_off.handed;
+        let field = Owner::Job(hand_off.job).field(&hand_off_field(pipeline, key));
         let checkpoint = &mut hand_off.handed.checkpoint;
         if let Some(Ok(opened)) = self.keyring.open_value(&field, checkpoint) {
             *checkpoint = opened;

@@ -144,7 +144,7 @@ impl Protector {
     }
 
     fn seal_hand_off(&self, owner: Owner<'_>, tenant: Option<&str>, hand_off: &mut NewHandOff) {
-        let field = owner.field(&hand_off_field(hand_off));
+        let field = owner.field(&hand_off_field(&hand_off.pipeline, &hand_off.key));
         let sealed = self.keyring.seal_value(tenant, &field, &hand_off.checkpoint);
         hand_off.checkpoint = sealed
             .unwrap_or_else(|error| serde_json::Value::String(super::texts::not_kept(&error)));
@@ -152,8 +152,7 @@ impl Protector {
 }
 
 /// The field name of a hand-off. The length of the pipeline makes it unambiguous.
-pub(super) fn hand_off_field(hand_off: &NewHandOff) -> String {
-    let NewHandOff { pipeline, key, .. } = hand_off;
+pub(super) fn hand_off_field(pipeline: &str, key: &str) -> String {
     format!("hand-off {} {pipeline} {key}", pipeline.len())
 }
 

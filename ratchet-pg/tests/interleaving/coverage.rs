@@ -40,6 +40,7 @@ const LOOKS: &[&str] = &[
     "vitals",
     "failure_marks",
     "succession",
+    "content",
     "stats",
     "oldest_due",
     "audit",

@@ -7,7 +7,8 @@ use super::limits::brief;
 use super::{
     Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
     Inserted, JobId, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
-    OperationReply, OperationUpdate, QueueUpdate, ScheduleWritten, StoreError, WriteSchedule,
+    OperationReply, OperationUpdate, QueueUpdate, Rewrite, ScheduleWritten, StoreError,
+    WriteSchedule,
 };
 
 /// A change that an operator makes.
@@ -60,6 +61,9 @@ pub enum Change {
     Operation(OperationUpdate),
     /// Changes what operators say about a group of failed jobs.
     Failure(MarkFailure),
+    /// Replaces protected content, for example after a key was rotated. Each replacement is applied on its own: one whose
+    /// content has changed, or no longer exists, does nothing.
+    Reprotect(Vec<Rewrite>),
     /// Requests something of a node, or withdraws the request.
     Node {
         /// The node.
@@ -149,6 +153,9 @@ impl Change {
             }
             Self::Operation(update) => Target::Operation(update.id()),
             Self::Node { node, .. } => Target::Node(*node),
+            Self::Reprotect(rewrites) => {
+                Target::Several(format!("{} protected values", rewrites.len()))
+            }
             Self::Failure(mark) => Target::Failure {
                 job_name: mark.job_name.clone(),
                 fingerprint: mark.fingerprint.clone(),
@@ -201,6 +208,8 @@ pub enum ChangeReply {
     Node(NodeReply),
     /// The reply to [`Change::Failure`]: whether anything has changed.
     Failure(bool),
+    /// The reply to [`Change::Reprotect`]: which of the replacements were applied, in order.
+    Reprotected(Vec<bool>),
 }
 
 impl ChangeReply {
@@ -221,6 +230,7 @@ impl ChangeReply {
             Self::Forgotten | Self::Successor(_) => true,
             Self::Operation(reply) => reply.applied,
             Self::Node(reply) => matches!(reply, NodeReply::Changed(_)),
+            Self::Reprotected(applied) => applied.contains(&true),
         }
     }
 }

@@ -151,6 +151,10 @@ pub fn of_reply(reply: &ChangeReply) -> Option<String> {
             text(&json!({ "jobs": ids }))
         }
         ChangeReply::Successor(successor) => text(&json!({ "successor": successor })),
+        ChangeReply::Reprotected(applied) => {
+            let applied = applied.iter().filter(|applied| **applied).count();
+            text(&json!({ "reprotected": applied }))
+        }
         ChangeReply::Operation(reply) => reply.page.as_ref().map(|page| {
             let mut view = operation_view(&reply.operation);
             let ids: Vec<_> = page.changed.iter().map(|(id, _)| id).collect();

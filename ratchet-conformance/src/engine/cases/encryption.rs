@@ -18,7 +18,7 @@ use crate::engine::script::{Script, Stage, Step, Watched};
 
 /// Writes its secret everywhere a run can write, and fails until its last attempt.
 #[job(name = "test.secretive", encrypt, max_retries = 1, on_success = Follow, crate = ::ratchet_core)]
-async fn secretive(
+pub(super) async fn secretive(
     secret: String,
     fail: bool,
     #[inject] ctx: JobContext,
@@ -43,17 +43,21 @@ async fn secretive(
 
 /// Reads the job that it follows.
 #[job(name = "test.follow", crate = ::ratchet_core)]
-async fn follow(#[inject] stage: State<Stage>, #[inject] finished: Finished<Secretive>) {
+pub(super) async fn follow(#[inject] stage: State<Stage>, #[inject] finished: Finished<Secretive>) {
     stage.note(format!("followed {} {:?}", finished.args.secret, finished.outcome.ok()));
 }
 
 /// Has one secret argument, and is therefore encrypted without being marked.
 #[job(name = "test.password", crate = ::ratchet_core)]
-async fn password(user: String, #[job(secret)] password: String, #[inject] stage: State<Stage>) {
+pub(super) async fn password(
+    user: String,
+    #[job(secret)] password: String,
+    #[inject] stage: State<Stage>,
+) {
     stage.note(format!("{user} {}", password.len()));
 }
 
-async fn encrypting(fixture: &EngineFixture, keys: Keyring) -> (Ratchet, Worker) {
+pub(super) async fn encrypting(fixture: &EngineFixture, keys: Keyring) -> (Ratchet, Worker) {
     let builder =
         fixture.builder().keyring(keys).jobs([Secretive::JOB, Follow::JOB, Password::JOB]);
     start(builder.outcome_sink(Ignore).dead_letter_sink(Ignore)).await
@@ -83,7 +87,7 @@ impl ratchet_core::DeadLetterSink for Ignore {
 }
 
 /// Returns everything that a store returns, as text.
-async fn everything(store: &dyn Store) -> String {
+pub(super) async fn everything(store: &dyn Store) -> String {
     let page = PageRequest { before: None, limit: 1000 };
     let jobs = store.list(&Filter::any(), page).await.expect("reads").jobs;
     let mut text = String::new();

@@ -27,6 +27,7 @@ pub mod outage;
 pub mod outcomes;
 pub mod output;
 pub mod payload_changes;
+pub mod reencryption;
 pub mod run_modes;
 pub mod shutdown;
 pub mod signing;

@@ -1,0 +1,3 @@
+-- The outputs, errors and envelopes after a key, with texts that can be encrypted.
+SELECT id, 0, id, NULL, NULL, output, error, envelope
+FROM ratchet_job WHERE id > ?1 AND ?2 IS NOT NULL ORDER BY id LIMIT ?3
