@@ -195,7 +195,7 @@ const LARGE: [&str; 18] = [
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
-const SURVEYS: [(&str, &str); 9] = [
+const SURVEYS: [(&str, &str); 11] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
@@ -204,6 +204,9 @@ const SURVEYS: [(&str, &str); 9] = [
     ("query/select_unknown", "blocked"),
     ("items/count_hand_offs", "hand_off"),
     ("items/count_rejects", "reject"),
+    // After a rotation of keys. No index has the number of a hand-off.
+    ("content/list_hand_off", "hand_off"),
+    ("content/update_hand_off", "hand_off"),
     // Runs once a minute. There is one slot per run with a key.
     ("sweep/sweep_slots", "slot"),
 ];

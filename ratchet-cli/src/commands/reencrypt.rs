@@ -1,5 +1,6 @@
 //! `ratchet keys usage` and `ratchet keys reencrypt`: what keys protect in the store.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use ratchet_core::{KeyUsage, Reencrypt, ReencryptError, Reencrypted};
@@ -86,13 +87,11 @@ async fn reencrypt(session: &Session, options: Reencrypt) -> Result<(), Failure>
         count(done.rewritten)
     );
     if done.changed > 0 {
-        text.push_str(&format!(
-            "\n{} changed meanwhile; run the command again",
-            counted(done.changed, "row")
-        ));
+        let changed = counted(done.changed, "row");
+        let _ = write!(text, "\n{changed} changed meanwhile; run the command again");
     }
     for (why, values) in &done.refused {
-        text.push_str(&format!("\n{} not written: {why}", counted(*values, "value")));
+        let _ = write!(text, "\n{} not written: {why}", counted(*values, "value"));
     }
     session.out.object(&done, &text)?;
     match done.refused.is_empty() {
