@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::outbox::Body;
 use super::tables::Tables;
 use ratchet_store::model::{
-    ContentKey, ContentPlace, ContentRow, Envelope, JobId, JobRecord, Rewrite,
+    ContentKey, ContentPage, ContentPlace, ContentRow, Envelope, JobId, JobRecord, Rewrite,
 };
 
 /// A place that holds a text.
@@ -110,12 +110,13 @@ impl Tables {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Vec<ContentRow> {
+    ) -> ContentPage {
         let mut found = self.found(place);
         found.retain(|found| after.is_none_or(|after| found.key > after));
         found.sort_by_key(|found| found.key);
         found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        found.iter().map(Found::row).collect()
+        let keys: Vec<_> = found.iter().map(|found| found.key).collect();
+        ContentPage::new(&keys, found.iter().map(Found::row).collect())
     }
 
     /// Applies a replacement if the content is as expected. Returns whether it is.

@@ -41,7 +41,7 @@ use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
     GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
     JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
@@ -330,7 +330,7 @@ impl Store for MemoryStore {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError> {
+    ) -> Result<ContentPage, StoreError> {
         Ok(self.verb(|tables, _| tables.content(place, after, limit)))
     }
 

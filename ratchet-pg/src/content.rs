@@ -1,6 +1,6 @@
 //! The texts that can be encrypted, as they are stored.
 
-use ratchet_store::model::{ContentKey, ContentPlace, ContentRow, JobId, Rewrite};
+use ratchet_store::model::{ContentKey, ContentPage, ContentPlace, ContentRow, JobId, Rewrite};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
@@ -18,12 +18,13 @@ impl Inner {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, Fault> {
-        let Some((list, _)) = self.of_place(place) else { return Ok(Vec::new()) };
+    ) -> Result<ContentPage, Fault> {
+        let Some((list, _)) = self.of_place(place) else { return Ok(ContentPage::default()) };
         let job = after.and_then(|after| after.job).map_or(Uuid::nil(), JobId::uuid);
         let list = db::query(list).bind(job).bind(after.map_or(-1, |after| after.number));
         let rows = list.bind(i64::from(limit)).fetch_all(&self.pool).await?;
-        Ok(readable("protected text", &rows, content_row)?)
+        let keys = rows.iter().map(content_key).collect::<Result<Vec<_>, _>>()?;
+        Ok(ContentPage::new(&keys, readable("protected text", &rows, content_row)?))
     }
 
     /// Applies the replacements whose content is as expected. Returns which ones.
@@ -86,11 +87,13 @@ impl Inner {
     }
 }
 
+fn content_key(row: &PgRow) -> Result<ContentKey, sqlx::Error> {
+    let job = row.try_get::<Option<Uuid>, _>("key")?.map(JobId::from_uuid);
+    Ok(ContentKey { job, number: row.try_get("number")? })
+}
+
 fn content_row(row: &PgRow) -> Result<ContentRow, sqlx::Error> {
-    let key = ContentKey {
-        job: row.try_get::<Option<Uuid>, _>("key")?.map(JobId::from_uuid),
-        number: row.try_get("number")?,
-    };
+    let key = content_key(row)?;
     let texts: Vec<Option<String>> = row.try_get("texts")?;
     let job = match row.try_get::<Option<Uuid>, _>("job")?.map(JobId::from_uuid) {
         Some(job) => job,

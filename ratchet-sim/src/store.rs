@@ -11,7 +11,7 @@ use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPlace, ContentRow, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
+    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
     GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord,
@@ -418,7 +418,7 @@ impl Store for FaultyStore {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError> {
+    ) -> Result<ContentPage, StoreError> {
         self.world.store.content(place, after, limit).await
     }
 

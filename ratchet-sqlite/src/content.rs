@@ -1,6 +1,6 @@
 //! The texts that can be encrypted, as they are stored.
 
-use ratchet_store::model::{ContentKey, ContentPlace, ContentRow, Rewrite};
+use ratchet_store::model::{ContentKey, ContentPage, ContentPlace, ContentRow, Rewrite};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -21,12 +21,14 @@ impl Look<'_> {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, sqlx::Error> {
-        let Some((list, _)) = of_place(place) else { return Ok(Vec::new()) };
+    ) -> Result<ContentPage, sqlx::Error> {
+        let Some((list, _)) = of_place(place) else { return Ok(ContentPage::default()) };
         let job = after.and_then(|after| after.job).map_or(Vec::new(), |job| bytes(job.uuid()));
         let list = sqlx::query(list).bind(job).bind(after.map_or(-1, |after| after.number));
         let rows = list.bind(i64::from(limit)).fetch_all(&mut *self.conn).await?;
-        readable("protected text", &rows, |row| content_row(place, row))
+        let keys = rows.iter().map(content_key).collect::<Result<Vec<_>, _>>()?;
+        let rows = readable("protected text", &rows, |row| content_row(place, row))?;
+        Ok(ContentPage::new(&keys, rows))
     }
 }
 
@@ -82,11 +84,13 @@ fn of_place(place: ContentPlace) -> Option<(&'static str, &'static str)> {
     })
 }
 
+fn content_key(row: &SqliteRow) -> Result<ContentKey, sqlx::Error> {
+    let job = row.try_get::<Option<&[u8]>, _>(0)?.map(job_id).transpose()?;
+    Ok(ContentKey { job, number: row.try_get(1)? })
+}
+
 fn content_row(place: ContentPlace, row: &SqliteRow) -> Result<ContentRow, sqlx::Error> {
-    let key = ContentKey {
-        job: row.try_get::<Option<&[u8]>, _>(0)?.map(job_id).transpose()?,
-        number: row.try_get(1)?,
-    };
+    let key = content_key(row)?;
     let columns = (0..COLUMNS).map(|column| row.try_get(5 + column));
     let texts = columns.collect::<Result<Vec<Option<String>>, _>>()?;
     let job = match row.try_get::<Option<&[u8]>, _>(2)? {

@@ -20,7 +20,7 @@ use crate::StoreError;
 use crate::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
     GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
     JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
@@ -255,14 +255,14 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the newest [`MAX_LOG_LINES`] log lines of a job, oldest first.
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;
 
-    /// Returns the rows of a place with texts that can be encrypted, in the order of their keys, at most `limit`. They are
-    /// changed by [`Change::Reprotect`].
+    /// Reads at most `limit` rows of a place with texts that can be encrypted, in the order of their keys. They are changed
+    /// by [`Change::Reprotect`].
     async fn content(
         &self,
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError>;
+    ) -> Result<ContentPage, StoreError>;
 
     /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;

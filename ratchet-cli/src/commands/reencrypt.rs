@@ -48,7 +48,7 @@ async fn usage(session: &Session, most: u64) -> Result<(), Failure> {
     if matches!(out.format, Format::Json | Format::NdJson) {
         return out.object(&usage, "");
     }
-    let KeyUsage { keys, read, complete, .. } = &usage;
+    let KeyUsage { keys, read, complete, unreadable, .. } = &usage;
     let line = |(key, values): (&ratchet_core::KeyId, &u64)| Line {
         key: key.to_string(),
         values: *values,
@@ -59,7 +59,12 @@ async fn usage(session: &Session, most: u64) -> Result<(), Failure> {
         number("values", |line, _| count(line.values)),
     ];
     out.list(&lines, &columns, "no key protects anything")?;
-    if !complete {
+    if *unreadable > 0 {
+        eprintln!(
+            "{} cannot be read, so a key that is not listed may still be needed",
+            counted(*unreadable, "row")
+        );
+    } else if !complete {
         eprintln!("only the first {} were read; add `--most`", counted(*read, "row"));
     }
     Ok(())

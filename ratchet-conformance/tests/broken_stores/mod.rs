@@ -11,7 +11,7 @@ use ratchet_memory::MemoryStore;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Due, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
     GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
     JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
@@ -218,7 +218,7 @@ impl Store for Faulty {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError> {
+    ) -> Result<ContentPage, StoreError> {
         self.inner.content(place, after, limit).await
     }
 

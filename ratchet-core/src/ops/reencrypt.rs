@@ -71,7 +71,9 @@ pub struct KeyUsage {
     pub keys: BTreeMap<KeyId, u64>,
     /// How many rows were read.
     pub read: u64,
-    /// Whether all rows were read.
+    /// How many jobs and texts cannot be read. It is not known which keys protect them.
+    pub unreadable: u64,
+    /// Whether everything was read. Otherwise, a key that is not listed may still be needed.
     pub complete: bool,
 }
 
@@ -88,6 +90,9 @@ pub enum ReencryptError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// The reason for a row whose texts cannot be read.
+const UNREADABLE: &str = "the row cannot be read";
 
 /// The reason for a job that must not be signed.
 const UNSIGNED: &str = "the job is not signed";
@@ -135,8 +140,9 @@ impl Ratchet {
             let mut after = None;
             loop {
                 let store = self.core.plain_store();
-                let rows = store.content(place, after, options.page).await?;
-                let Some(last) = rows.last().map(|row| row.key) else { break };
+                let page = store.content(place, after, options.page).await?;
+                (0..page.unreadable).for_each(|_| report.refuse(&UNREADABLE));
+                let rows = page.rows;
                 let mut rewrites = Vec::new();
                 for row in rows {
                     report.read += 1;
@@ -149,7 +155,10 @@ impl Ratchet {
                 }
                 self.rewrite(rewrites, &mut report).await?;
                 progress(&report);
-                after = Some(last);
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
                 self.rest(options).await;
             }
         }
@@ -182,19 +191,23 @@ impl Ratchet {
         for place in ContentPlace::ALL {
             let mut after = None;
             loop {
-                let rows = store.content(place, after, PAGE).await?;
-                let Some(last) = rows.last() else { break };
-                after = Some(last.key);
-                usage.read += rows.len() as u64;
-                for text in rows.iter().flat_map(|row| row.texts.iter().flatten()) {
+                let page = store.content(place, after, PAGE).await?;
+                usage.read += page.rows.len() as u64;
+                usage.unreadable += page.unreadable;
+                for text in page.rows.iter().flat_map(|row| row.texts.iter().flatten()) {
                     count_sealed(text, &mut usage.keys);
+                }
+                after = page.next;
+                if after.is_none() {
+                    break;
                 }
                 if usage.read >= most {
                     return Ok(usage);
                 }
             }
         }
-        usage.complete = true;
+        usage.unreadable += store.count_unreadable().await?;
+        usage.complete = usage.unreadable == 0;
         Ok(usage)
     }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
     GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
     JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
@@ -207,7 +207,7 @@ impl Store for ProtectedStore {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError> {
+    ) -> Result<ContentPage, StoreError> {
         self.inner.content(place, after, limit).await
     }
 

@@ -16,7 +16,7 @@ stored AS (
 due_now AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload, tenant)
     SELECT n.id, clock.now - $4::bigint, clock.now, 0, 0, $5::integer, 0, 0, 0, 1, $7::integer, $10::text IS NOT NULL, $9::text,
-        $8::text, $10::text, $11::text, CASE WHEN clock.plain AND octet_length(n.payload) <= 128 THEN n.payload END,
+        $8::text, $10::text, $11::text, CASE WHEN clock.plain AND octet_length(n.payload) <= 256 THEN n.payload END,
         $12::text
     FROM clock, (SELECT unnest($1::uuid[]) AS id, unnest($2::bytea[]) AS payload) n
 )

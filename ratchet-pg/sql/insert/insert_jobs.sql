@@ -6,7 +6,7 @@ fresh AS MATERIALIZED (
         n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed,
         -- The payload of a plain job, which is also stored in `ready`.
         CASE
-            WHEN n.at IS NULL AND n.delay = 0 AND octet_length(n.payload) <= 128 AND num_nulls(n.business_key,
+            WHEN n.at IS NULL AND n.delay = 0 AND octet_length(n.payload) <= 256 AND num_nulls(n.business_key,
                 n.idempotency_key, n.tenant, n.correlation_id, n.tags, n.extra, n.trace) = 7 THEN n.payload
         END AS carried
     FROM clock, unnest(

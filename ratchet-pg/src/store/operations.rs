@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPlace, ContentRow,
+    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
     GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
     JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
@@ -309,7 +309,7 @@ impl Store for PgStore {
         place: ContentPlace,
         after: Option<ContentKey>,
         limit: u32,
-    ) -> Result<Vec<ContentRow>, StoreError> {
+    ) -> Result<ContentPage, StoreError> {
         repeatable!(self, |inner| inner.content(place, after, limit))
     }
 

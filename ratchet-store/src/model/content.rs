@@ -64,6 +64,26 @@ pub struct ContentRow {
     pub texts: Vec<Option<String>>,
 }
 
+/// A page of the rows of a place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContentPage {
+    /// The rows that can be read.
+    pub rows: Vec<ContentRow>,
+    /// The key of the last row, whether it can be read or not; `None` if there are no more rows.
+    pub next: Option<ContentKey>,
+    /// How many rows of the page cannot be read.
+    pub unreadable: u64,
+}
+
+impl ContentPage {
+    /// Creates a page from the keys of all its rows in order, and from the rows that can be read.
+    pub fn new(keys: &[ContentKey], rows: Vec<ContentRow>) -> Self {
+        let unreadable = keys.len().saturating_sub(rows.len()) as u64;
+        Self { rows, next: keys.last().copied(), unreadable }
+    }
+}
+
 impl ContentRow {
     /// Creates a row.
     pub fn new(key: ContentKey, job: JobId, texts: Vec<Option<String>>) -> Self {

@@ -61,7 +61,7 @@ pub use catalog::{CatalogArg, CatalogEntry, CatalogRecord};
 pub use change::{Change, ChangeError, ChangeReply, Changed, Target};
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Placement, Redriven};
-pub use content::{ContentKey, ContentPlace, ContentRow, Rewrite};
+pub use content::{ContentKey, ContentPage, ContentPlace, ContentRow, Rewrite};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};

@@ -234,7 +234,7 @@ pub async fn z_02_reencryption_does_not_sign_what_is_not_signed(fixture: EngineF
 }
 
 async fn rows(store: &dyn Store, place: ContentPlace) -> Vec<ContentRow> {
-    store.content(place, None, 1000).await.expect("reads")
+    store.content(place, None, 1000).await.expect("reads").rows
 }
 
 async fn apply(store: &dyn Store, rewrite: Rewrite) -> bool {
@@ -255,7 +255,7 @@ pub async fn z_03_content_that_has_changed_is_not_replaced(fixture: EngineFixtur
         let all = rows(store, place).await;
         // Every page continues after the one before.
         let (mut paged, mut after) = (Vec::new(), None);
-        while let [row] = store.content(place, after, 1).await.expect("reads").as_slice() {
+        while let [row] = store.content(place, after, 1).await.expect("reads").rows.as_slice() {
             after = Some(row.key);
             paged.push(row.clone());
         }
