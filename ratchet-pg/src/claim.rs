@@ -100,21 +100,19 @@ impl Inner {
             if status.long {
                 break;
             }
-            // Due jobs that another transaction has locked cannot be promoted. The slow path does without them. None of
-            // the queues has rules, so none is fair.
-            if self.promote(db, request, &[], status.now).await? == 0 {
+            // Due jobs that another transaction has locked cannot be promoted. The slow path does without them.
+            if self.promote(db, request, status.now).await? == 0 {
                 break;
             }
         }
         Ok(None)
     }
 
-    /// Moves due jobs to `ready`, with their tenants if their queue is fair. Returns how many were moved.
+    /// Moves due jobs to `ready`. Returns how many were moved.
     async fn promote(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
-        fair: &[&str],
         now: i64,
     ) -> Result<u64, Fault> {
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
@@ -122,7 +120,6 @@ impl Inner {
             .bind(queues)
             .bind(now)
             .bind(PROMOTED)
-            .bind(fair)
             .execute(db)
             .await?;
         self.bounds.clear();
@@ -141,11 +138,10 @@ impl Inner {
             .fetch_optional(&mut *db)
             .await?;
         let Some(now) = now else { return Ok(ClaimReply::default()) };
-        let plan = self.claim_plan(db, request, now).await?;
+        let promoted = self.promote(db, request, now).await?;
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
-        let fair: Vec<_> = queues.iter().copied().filter(|queue| plan.is_fair(queue)).collect();
-        let promoted = self.promote(db, request, &fair, now).await?;
         let known = Known::of(request);
+        let plan = self.claim_plan(db, request, now).await?;
         let mut walk =
             Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new(), now };
         let mut chosen = Vec::new();

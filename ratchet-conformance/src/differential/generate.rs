@@ -260,12 +260,12 @@ impl Generator {
     /// Generates mostly orders that let jobs through; otherwise the queues would soon be blocked.
     fn queue_update(&mut self) -> QueueUpdate {
         let mut limits = QueueLimits::default();
-        limits.fair = self.rng.u8(0..3) == 0;
         match self.rng.u8(0..8) {
             0 => return QueueUpdate::Pause,
             1..4 => return QueueUpdate::Resume,
             4 => limits.concurrency = Some(self.rng.u32(1..4)),
             5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
+            6 => limits.fair = true,
             _ => {}
         }
         match self.graphs.as_ref().map(|_| self.rng.u8(0..5)) {

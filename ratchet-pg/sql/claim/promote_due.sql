@@ -1,4 +1,4 @@
--- No rows. Moves due jobs from `scheduled` to `ready`. In fair queues, the rows need the tenants of the jobs.
+-- No rows. Moves due jobs from `scheduled` to `ready`, where they need their tenants.
 WITH due AS MATERIALIZED (
     SELECT s.ctid
     FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
@@ -10,5 +10,5 @@ WITH due AS MATERIALIZED (
 moved AS (DELETE FROM ratchet.scheduled WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING *)
 INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, tenant)
 SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges,
-    CASE WHEN queue = ANY ($4::text[]) THEN (SELECT j.tenant FROM ratchet.job j WHERE j.id = moved.job) END
+    (SELECT j.tenant FROM ratchet.job j WHERE j.id = moved.job)
 FROM moved

@@ -157,12 +157,6 @@ impl ClaimPlan {
         queue.requested.min(queue.gate(self.now).most()).saturating_sub(queue.taken)
     }
 
-    /// Returns `true` if the tenants of the queue take turns.
-    pub fn is_fair(&self, queue: &str) -> bool {
-        let rules = self.queues.get(queue).and_then(|queue| queue.rules.as_ref());
-        rules.is_some_and(|(rules, _)| rules.limits.fair)
-    }
-
     /// Returns the turns of the tenants of a fair queue. Returns `None` if the queue is not fair.
     pub fn turns<J>(&self, queue: &str) -> Option<Turns<J>> {
         let (rules, _) = self.queues.get(queue)?.rules.as_ref()?;
