@@ -113,8 +113,8 @@ async fn a_delay_that_is_not_kept_is_noticed() {
 #[tokio::test]
 async fn random_operations_reach_every_kind_of_answer() {
     let mut reported = String::new();
-    for seed in 0..60 {
-        let ops = if seed < 30 { generate(seed, 400) } else { generate_graphs(seed, 400) };
+    for seed in 0..120 {
+        let ops = if seed < 60 { generate(seed, 400) } else { generate_graphs(seed, 400) };
         reported += &results(&Memory::fresh().await, &ops).await.join("\n");
     }
     for answer in [
