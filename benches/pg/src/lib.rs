@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet::model::{
-    Suspects, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
-    NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
-};
 use ratchet::Store;
 use ratchet::env::{IdSource, OsEntropy, SystemClock};
+use ratchet::model::{
+    AttemptOutcome, ClaimRequest, Claimed, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
+    QueueDemand, Settlement, Suspects, Verdict,
+};
 use sqlx::PgPool;
 
 /// A PostgreSQL server in a temporary folder. It is stopped and removed on drop.
@@ -114,7 +114,9 @@ pub fn ids() -> IdSource {
 pub async fn fill(store: &dyn Store, name: &str, count: usize) {
     let ids = ids();
     for start in (0..count).step_by(1000) {
-        let batch = (start..count.min(start + 1000)).map(|n| NewJob::new(ids.job(), JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes())));
+        let batch = (start..count.min(start + 1000)).map(|n| {
+            NewJob::new(ids.job(), JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes()))
+        });
         store.insert(batch.collect()).await.expect("inserted");
     }
 }

@@ -40,7 +40,8 @@ async fn main() {
     let pool = PgPool::connect(&server.url()).await.expect("connects");
     let store = PgStore::connect(&server.url()).await.expect("opens");
     let handlers = u32::try_from(concurrency).expect("fits");
-    let ratchet = Ratchet::builder(store.clone()).concurrency(handlers).build().await.expect("builds");
+    let ratchet =
+        Ratchet::builder(store.clone()).concurrency(handlers).build().await.expect("builds");
     raw::tables(&pool).await;
     let bench = Bench { server, pool, store, ratchet, jobs, limit };
     for _ in 0..rounds {

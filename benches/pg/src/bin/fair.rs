@@ -35,7 +35,9 @@ async fn main() {
     let mut args = std::env::args().skip(1);
     let store = args.next().unwrap_or_default();
     let seconds = args.next().map_or(60, |text| text.parse().expect("a number of seconds"));
-    println!("| queue | jobs of the other tenant | submits | p50 | p95 | most | started meanwhile |");
+    println!(
+        "| queue | jobs of the other tenant | submits | p50 | p95 | most | started meanwhile |"
+    );
     println!("|---|---:|---:|---:|---:|---:|---:|");
     match store.as_str() {
         "pg" => {
@@ -54,20 +56,21 @@ async fn main() {
 }
 
 async fn measure<S: Store + Clone + 'static>(store: S, seconds: u64) {
-    let ratchet = Ratchet::builder(store.clone()).concurrency(16).queue("fair", |queue| queue.fair());
+    let ratchet =
+        Ratchet::builder(store.clone()).concurrency(16).queue("fair", |queue| queue.fair());
     let ratchet = ratchet.queue("plain", |queue| queue).build().await.expect("builds");
     let worker = ratchet.start().await.expect("starts");
     row(&ratchet, &worker, "fair", 0, seconds).await;
     row(&ratchet, &worker, "plain", 0, seconds).await;
-    fill(&store, "fair").await;
-    row(&ratchet, &worker, "fair", BACKLOG, seconds).await;
     worker.stop().await;
-    let only = Ratchet::builder(store.clone()).concurrency(16).only_queues(["plain"]);
-    let only = only.build().await.expect("builds");
-    fill(&store, "plain").await;
-    let worker = only.start().await.expect("starts");
-    row(&only, &worker, "plain", BACKLOG, seconds).await;
-    worker.stop().await;
+    for queue in ["fair", "plain"] {
+        fill(&store, queue).await;
+        let only = Ratchet::builder(store.clone()).concurrency(16).only_queues([queue]);
+        let only = only.queue("fair", |queue| queue.fair()).build().await.expect("builds");
+        let worker = only.start().await.expect("starts");
+        row(&only, &worker, queue, BACKLOG, seconds).await;
+        worker.stop().await;
+    }
 }
 
 /// Submits one job per second and prints how long they waited.
@@ -76,7 +79,8 @@ async fn row(ratchet: &Ratchet, worker: &Worker, queue: &str, backlog: usize, se
     let before = worker.stats().settled;
     let started = Instant::now();
     for second in 1..=seconds {
-        let job = ratchet.enqueue(Deliver { submitted: Some(micros()) }).tenant("small").queue(queue);
+        let job =
+            ratchet.enqueue(Deliver { submitted: Some(micros()) }).tenant("small").queue(queue);
         job.await.expect("enqueues");
         let next = Duration::from_secs(second).saturating_sub(started.elapsed());
         tokio::time::sleep(next).await;
@@ -84,7 +88,9 @@ async fn row(ratchet: &Ratchet, worker: &Worker, queue: &str, backlog: usize, se
     let mut waits = std::mem::take(&mut *WAITS.lock().expect("no panic"));
     waits.sort_unstable();
     let at = |part: f64| match waits.get(((waits.len() as f64 - 1.0) * part) as usize) {
-        Some(wait) if waits.len() as u64 + 1 >= seconds => format!("{:.2} ms", wait.as_secs_f64() * 1e3),
+        Some(wait) if waits.len() as u64 + 1 >= seconds => {
+            format!("{:.2} ms", wait.as_secs_f64() * 1e3)
+        }
         _ => format!("more than {seconds} s"),
     };
     let settled = worker.stats().settled - before;

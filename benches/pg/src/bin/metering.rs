@@ -33,7 +33,8 @@ fn main() {
     match args[..] {
         ["child", variant, address] => child(variant, address),
         [store, ref rest @ ..] => {
-            let number = |at: usize, default| rest.get(at).and_then(|n| n.parse().ok()).unwrap_or(default);
+            let number =
+                |at: usize, default| rest.get(at).and_then(|n| n.parse().ok()).unwrap_or(default);
             compare(store, number(0, 40), number(1, 5000));
         }
         [] => panic!("usage: metering pg|sqlite [turns] [jobs]"),
@@ -104,7 +105,9 @@ fn compare(store: &str, turns: usize, jobs: usize) {
         process.wait().expect("ends");
     }
     println!("{store}, {turns} turns of {jobs} jobs each");
-    println!("| variant | µs per job, median | speed, compared with `off` | middle half of the ratios | CPU time of the worker, µs per job | `off` divided by it |");
+    println!(
+        "| variant | µs per job, median | speed, compared with `off` | middle half of the ratios | CPU time of the worker, µs per job | `off` divided by it |"
+    );
     println!("|---|---:|---:|---|---:|---:|");
     for ((variant, took), spent) in VARIANTS.iter().zip(&times).zip(cpu) {
         let mut ratios: Vec<_> = times[0].iter().zip(took).map(|(off, took)| off / took).collect();

@@ -80,5 +80,7 @@ async fn main() {
     drop((ratchet, without));
     let (_, off, _without) = run(1, 20_000, false).await;
     let (_, on, _with) = run(1, 20_000, true).await;
-    println!("20000 runs of one job: {off:.3} allocations per run without metering, {on:.3} with it");
+    println!(
+        "20000 runs of one job: {off:.3} allocations per run without metering, {on:.3} with it"
+    );
 }

@@ -21,12 +21,20 @@ static BLOCKS: AtomicBool = AtomicBool::new(false);
 #[job(name = "observed.pay", queue = "payments", max_retries = 0)]
 async fn pay(number: u32) -> Result<u32, JobError> {
     tokio::time::sleep(Duration::from_millis(u64::from(number % 20))).await;
-    if FAILS.load(Ordering::Relaxed) { Err(JobError::msg("the gateway is down")) } else { Ok(number) }
+    if FAILS.load(Ordering::Relaxed) {
+        Err(JobError::msg("the gateway is down"))
+    } else {
+        Ok(number)
+    }
 }
 
 #[job(name = "observed.charge", queue = "charges", max_retries = 0)]
 async fn charge() -> Result<(), JobError> {
-    if FAILS.load(Ordering::Relaxed) { Err(JobError::msg("the card reader is down")) } else { Ok(()) }
+    if FAILS.load(Ordering::Relaxed) {
+        Err(JobError::msg("the card reader is down"))
+    } else {
+        Ok(())
+    }
 }
 
 #[job(name = "observed.slow", queue = "slow")]
@@ -66,7 +74,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "block" | "unblock" => BLOCKS.store(command == "block", Ordering::Relaxed),
             "redrive" => {
                 let all = Redrive::new(Filter::any()).limit(100_000).pace(Duration::ZERO);
-                println!("{} dead letters are retried", ratchet.jobs().redrive(all).await?.retried.len());
+                println!(
+                    "{} dead letters are retried",
+                    ratchet.jobs().redrive(all).await?.retried.len()
+                );
             }
             "stop" => break,
             other => eprintln!("`{other}` is not known"),

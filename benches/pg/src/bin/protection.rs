@@ -139,7 +139,8 @@ async fn report(sides: &mut [Side]) -> Vec<f64> {
     let mut speeds = Vec::new();
     for side in sides {
         // Turns that follow each other are compared, because the load of the machine changes.
-        let mut ratios: Vec<_> = plain.iter().zip(&side.wall).map(|(plain, it)| plain / it).collect();
+        let mut ratios: Vec<_> =
+            plain.iter().zip(&side.wall).map(|(plain, it)| plain / it).collect();
         let payload: f64 = sqlx::query_scalar(
             "SELECT avg(octet_length(payload))::float8 FROM (SELECT payload FROM ratchet.job LIMIT 1000) job",
         )

@@ -6,8 +6,8 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use ratchet::{Job as _, Ratchet, job};
 use ratchet::schedule::Missed;
+use ratchet::{Job as _, Ratchet, job};
 use ratchet_bench_pg::Server;
 use ratchet_pg::PgStore;
 use sqlx::PgPool;

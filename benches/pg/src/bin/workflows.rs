@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use ratchet::model::{
-    Due, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, NewGraph,
-    NewJob, OnConflict, Vertex, Step, Wait, WaitMode, EdgeTrigger,
+    Due, Edge, EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState,
+    NewGraph, NewJob, OnConflict, Step, Vertex, Wait, WaitMode,
 };
 use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
@@ -88,7 +88,9 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             let when = match (rng.u8(..6), parent) {
                 (0, _) => EdgeTrigger::Failure,
                 (1, _) => EdgeTrigger::Always,
-                (2, Vertex::Job(_)) => EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
+                (2, Vertex::Job(_)) => {
+                    EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned())
+                }
                 (2, Vertex::Group(_)) => EdgeTrigger::Rate(rng.u32(..1_000_000)),
                 _ => EdgeTrigger::Success,
             };
