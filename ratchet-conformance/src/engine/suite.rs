@@ -209,6 +209,8 @@ macro_rules! __engine_cases {
                 c_03_a_worker_takes_no_more_than_it_has_room_for
                 c_03_with_company_a_worker_asks_for_all_it_may_run
                 c_03_jobs_do_not_wait_for_a_look_around
+                c_02_a_worker_of_several_queues_drains_one_without_polling
+                c_02_a_worker_with_one_place_drains_each_queue_without_polling
                 q_01_a_queue_has_a_limit_of_its_own
                 q_02_a_concurrency_key_limits_runs
                 q_07_jobs_in_order_run_one_after_the_other

@@ -16,8 +16,8 @@ pub(super) struct QueueCapacity {
     running: u32,
     /// Jobs requested by claims in flight.
     requested: u32,
-    /// The queue that is served first next time, so that an indivisible rest rotates among the queues.
-    turn: usize,
+    /// How often capacity was divided. The queue that is served first rotates, and with it an indivisible rest.
+    divisions: usize,
 }
 
 #[derive(Debug)]
@@ -27,6 +27,8 @@ struct Queue {
     weight: u32,
     running: u32,
     requested: u32,
+    /// The last claim returned fewer jobs than it requested from this queue, so that no other job was due.
+    exhausted: bool,
     /// A health check that guards the queue fails.
     closed: bool,
     /// The request number of the health check that must run before the queue opens.
@@ -47,6 +49,11 @@ impl Queue {
             self.limit.saturating_sub(self.running.saturating_add(self.requested))
         }
     }
+
+    /// Returns whether more jobs are probably due, and may be claimed.
+    fn expects_work(&self) -> bool {
+        !self.exhausted && self.free() > 0
+    }
 }
 
 impl QueueCapacity {
@@ -61,6 +68,7 @@ impl QueueCapacity {
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
                     requested: 0,
+                    exhausted: false,
                     closed: false,
                     awaited_check: None,
                     rest: Rest::default(),
@@ -69,7 +77,7 @@ impl QueueCapacity {
             .collect();
         let by_name =
             queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
-        Self { queues, by_name, limit: config.concurrency, running: 0, requested: 0, turn: 0 }
+        Self { queues, by_name, limit: config.concurrency, running: 0, requested: 0, divisions: 0 }
     }
 
     pub(super) fn running(&self) -> u32 {
@@ -168,28 +176,38 @@ impl QueueCapacity {
         self.free() > 0 && self.queues.iter().any(|queue| queue.free() > 0)
     }
 
-    /// Divides the free capacity among the queues by weight: each round gives every queue its weight, until nothing is
-    /// left. Capacity that a queue does not use is available again after the reply.
+    /// Returns whether more jobs are probably due in a queue that has free capacity.
+    pub(super) fn expects_work(&self) -> bool {
+        self.free() > 0 && self.queues.iter().any(Queue::expects_work)
+    }
+
+    /// Notes that jobs may be due in a queue.
+    pub(super) fn announce(&mut self, queue: &str) {
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].exhausted = false;
+        }
+    }
+
+    /// Divides the free capacity among the queues by weight. Capacity that a queue does not use is available again
+    /// after the reply.
+    ///
+    /// While some queues probably have work, an exhausted queue gets one place at most, and the exhausted queues get
+    /// half of the places at most. A worker of several queues therefore drains one of them at full speed.
     pub(super) fn allot(&mut self, batch: usize) -> Vec<QueueDemand> {
         let most = u32::try_from(batch).unwrap_or(u32::MAX);
         let mut left = self.free().min(most);
         let mut given = vec![0_u32; self.queues.len()];
-        let start = self.turn;
-        while left > 0 {
-            let before = left;
-            for offset in 0..self.queues.len() {
-                let at = (start + offset) % self.queues.len();
-                let queue = &self.queues[at];
-                let free = queue.free().saturating_sub(given[at]);
-                let share = queue.weight.min(free).min(left);
-                given[at] += share;
-                left -= share;
-            }
-            if left == before {
-                break;
-            }
+        let (turn, odd) = (self.divisions, u32::from(self.divisions % 2 == 1));
+        if self.expects_work() {
+            // An indivisible place is a probe in every second division.
+            let probes = left / 2 + (left % 2) * odd;
+            let probe = |queue: &Queue, given: u32| u32::from(queue.exhausted && given == 0);
+            let unused = self.divide(probes, turn / 2, &mut given, probe);
+            let work = |queue: &Queue, _| if queue.exhausted { 0 } else { queue.weight };
+            left = self.divide(left - probes + unused, turn, &mut given, work);
         }
-        self.turn = (start + 1) % self.queues.len().max(1);
+        self.divide(left, turn, &mut given, |queue, _| queue.weight);
+        self.divisions = self.divisions.wrapping_add(1);
         for (queue, given) in self.queues.iter_mut().zip(&given) {
             queue.requested += given;
             self.requested += given;
@@ -202,13 +220,47 @@ impl QueueCapacity {
         demands.filter(|demand| demand.limit > 0).collect()
     }
 
-    /// Releases the requested capacity of a claim that was answered or failed.
-    pub(super) fn answered(&mut self, demands: &[QueueDemand]) {
+    /// Gives every queue its share, in rounds that begin with the queue whose turn it is, until nothing is left or no
+    /// queue takes more. `share` receives a queue and what it was given before. Returns what is left.
+    fn divide(
+        &self,
+        mut left: u32,
+        turn: usize,
+        given: &mut [u32],
+        share: impl Fn(&Queue, u32) -> u32,
+    ) -> u32 {
+        while left > 0 {
+            let before = left;
+            for offset in 0..self.queues.len() {
+                let at = turn.wrapping_add(offset) % self.queues.len();
+                let queue = &self.queues[at];
+                let free = queue.free().saturating_sub(given[at]);
+                let share = share(queue, given[at]).min(free).min(left);
+                given[at] += share;
+                left -= share;
+            }
+            if left == before {
+                break;
+            }
+        }
+        left
+    }
+
+    /// Releases the requested capacity of a claim. `claimed` is what the reply returned of each queue, or `None` if the
+    /// claim failed.
+    pub(super) fn answered(
+        &mut self,
+        demands: &[QueueDemand],
+        claimed: Option<&BTreeMap<&str, u32>>,
+    ) {
         for demand in demands {
             self.requested = self.requested.saturating_sub(demand.limit);
-            if let Some(at) = self.by_name.get(&demand.queue) {
-                self.queues[*at].requested =
-                    self.queues[*at].requested.saturating_sub(demand.limit);
+            let Some(at) = self.by_name.get(&demand.queue) else { continue };
+            let queue = &mut self.queues[*at];
+            queue.requested = queue.requested.saturating_sub(demand.limit);
+            if let Some(claimed) = claimed {
+                let jobs = claimed.get(demand.queue.as_str()).copied().unwrap_or(0);
+                queue.exhausted = jobs < demand.limit;
             }
         }
     }
@@ -245,7 +297,7 @@ mod tests {
         let mut capacity = capacity(10, &[("a", 1, Some(2)), ("b", 1, None)]);
         let requested = capacity.allot(100);
         assert_eq!(shares(&requested), [("a", 2), ("b", 8)]);
-        capacity.answered(&requested);
+        capacity.answered(&requested, None);
         capacity.acquire("a");
         assert_eq!(shares(&capacity.allot(100)), [("a", 1), ("b", 8)]);
     }
@@ -255,7 +307,7 @@ mod tests {
         let mut capacity = capacity(1, &[("a", 1, None), ("b", 1, None)]);
         let requested = capacity.allot(100);
         assert_eq!(shares(&requested), [("a", 1)]);
-        capacity.answered(&requested);
+        capacity.answered(&requested, None);
         assert_eq!(shares(&capacity.allot(100)), [("b", 1)]);
     }
 
@@ -265,7 +317,7 @@ mod tests {
         let first = capacity.allot(6);
         assert_eq!(shares(&capacity.allot(6)), [("a", 4)]);
         assert!(!capacity.is_open());
-        capacity.answered(&first);
+        capacity.answered(&first, None);
         assert_eq!(shares(&capacity.allot(100)), [("a", 6)]);
     }
 
@@ -275,7 +327,7 @@ mod tests {
         assert!(!capacity.checked(&BTreeSet::from(["a".to_owned()]), 0));
         let requested = capacity.allot(100);
         assert_eq!(shares(&requested), [("b", 4)]);
-        capacity.answered(&requested);
+        capacity.answered(&requested, None);
         assert!(capacity.checked(&BTreeSet::new(), 0));
         assert_eq!(shares(&capacity.allot(100)), [("a", 2), ("b", 2)]);
     }
@@ -299,9 +351,67 @@ mod tests {
         assert!(capacity.any_closed() && !capacity.is_closed("a"), "claimed jobs may run");
         let requested = capacity.allot(100);
         assert_eq!(shares(&requested), [("b", 4)]);
-        capacity.answered(&requested);
+        capacity.answered(&requested, None);
         assert_eq!(capacity.next_rest_end(), Some(10 * MS));
         assert!(!capacity.end_rests(9 * MS) && capacity.end_rests(10 * MS));
+        assert_eq!(shares(&capacity.allot(100)), [("a", 2), ("b", 2)]);
+    }
+
+    fn reply(capacity: &mut QueueCapacity, requested: &[QueueDemand], jobs: &[(&str, u32)]) {
+        capacity.answered(requested, Some(&jobs.iter().copied().collect()));
+    }
+
+    #[test]
+    fn c_02_an_exhausted_queue_leaves_its_places_to_a_queue_with_work() {
+        let mut capacity = capacity(8, &[("a", 1, None), ("b", 1, None), ("c", 1, None)]);
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("a", 3), ("b", 3), ("c", 2)]);
+        reply(&mut capacity, &requested, &[("a", 3), ("c", 1)]);
+        assert!(capacity.expects_work());
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("a", 6), ("b", 1), ("c", 1)]);
+        reply(&mut capacity, &requested, &[("a", 6), ("b", 1)]);
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("a", 4), ("b", 3), ("c", 1)], "b has work again");
+        reply(&mut capacity, &requested, &[]);
+        assert!(!capacity.expects_work());
+        assert_eq!(shares(&capacity.allot(100)), [("a", 3), ("b", 3), ("c", 2)]);
+    }
+
+    #[test]
+    fn c_02_a_single_place_alternates_between_work_and_probes() {
+        let mut capacity = capacity(1, &[("a", 1, None), ("b", 1, None), ("c", 1, None)]);
+        for _ in 0..3 {
+            let requested = capacity.allot(1);
+            reply(&mut capacity, &requested, &[("a", 1)]);
+        }
+        let mut order = String::new();
+        for _ in 0..12 {
+            let requested = capacity.allot(1);
+            order.push_str(&requested[0].queue);
+            reply(&mut capacity, &requested, &[("a", 1)]);
+            assert!(capacity.expects_work(), "an empty reply of b does not end the work of a");
+        }
+        assert_eq!(order, "bacababacaba");
+    }
+
+    #[test]
+    fn c_02_work_in_a_queue_without_free_capacity_is_not_expected() {
+        let mut capacity = capacity(8, &[("a", 1, Some(1)), ("b", 1, None)]);
+        let requested = capacity.allot(100);
+        reply(&mut capacity, &requested, &[("a", 1)]);
+        capacity.acquire("a");
+        assert!(!capacity.expects_work(), "claims of b alone would never end");
+        capacity.release("a");
+        assert!(capacity.expects_work(), "the next job of a does not wait for a poll");
+    }
+
+    #[test]
+    fn s_09_an_announced_queue_gets_its_share_again() {
+        let mut capacity = capacity(4, &[("a", 1, None), ("b", 1, None)]);
+        let requested = capacity.allot(100);
+        reply(&mut capacity, &requested, &[("a", 2)]);
+        capacity.announce("b");
         assert_eq!(shares(&capacity.allot(100)), [("a", 2), ("b", 2)]);
     }
 

@@ -9,7 +9,7 @@ mod rejection;
 mod runaway;
 mod stop;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -35,7 +35,7 @@ use super::suspects::RunningSuspects;
 use crate::events::Event;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Settlement, Suspicion, Token};
+use ratchet_store::model::{ClaimReply, Claimed, Settlement, Suspicion, Token};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]
@@ -187,7 +187,8 @@ impl ClaimLoop {
         if let Some(asked) = &done.asked {
             self.in_flight.claims -= 1;
             reserved = self.suspects.answered(asked.suspects);
-            self.capacity.answered(&asked.queues);
+            let claimed = done.claimed.as_ref().map(claimed_by_queue);
+            self.capacity.answered(&asked.queues, claimed.as_ref());
         }
         if done.claimed.is_none() && done.asked.is_some() {
             self.limits.answered(requested, None);
@@ -208,16 +209,10 @@ impl ClaimLoop {
         self.competition.seen(done.competing);
         let Some(reply) = done.claimed else { return };
         self.isolated_waiting = reply.isolated_waiting;
-        let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
-        shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
+        shared.counters.claimed.fetch_add(reply.jobs.len() as u64, Ordering::Relaxed);
         shared.core.meter.claimed(reply.jobs.len());
-        self.pacer.on_reply(
-            now,
-            got >= requested,
-            got > 0,
-            reply.next_due,
-            shared.core.entropy.next_u64(),
-        );
+        let seed = shared.core.entropy.next_u64();
+        self.pacer.on_reply(now, !reply.jobs.is_empty(), reply.next_due, seed);
         if reply.suspects_waiting && !reserved {
             // Another claim held the reservation. It may have been answered before these jobs were due.
             self.pacer.assume_work();
@@ -370,6 +365,7 @@ impl ClaimLoop {
     fn wake(&mut self, wake: Result<Wake, broadcast::error::RecvError>) {
         match wake {
             Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
+                self.capacity.announce(&queue);
                 self.pacer.on_wakeup();
             }
             Ok(Wake::Unblocked) => self.pacer.on_wakeup(),
@@ -388,6 +384,15 @@ impl ClaimLoop {
         counters.suspects.store(self.suspects.len() as u64, Ordering::Relaxed);
         counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);
     }
+}
+
+/// Counts the jobs of a reply by queue.
+fn claimed_by_queue(reply: &ClaimReply) -> BTreeMap<&str, u32> {
+    let mut claimed = BTreeMap::new();
+    for job in &reply.jobs {
+        *claimed.entry(job.spec.queue.as_str()).or_default() += 1;
+    }
+    claimed
 }
 
 async fn next_wake(

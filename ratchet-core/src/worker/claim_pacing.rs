@@ -60,17 +60,15 @@ impl ClaimPacer {
         self.urgent = false;
     }
 
-    /// Handles the reply to a claim. `full` means that it returned as many jobs as requested, so that more may be
-    /// waiting. `seed` spreads the polls of different workers.
+    /// Handles the reply to a claim. `any` means that it returned jobs. `seed` spreads the polls of different workers.
     pub(super) fn on_reply(
         &mut self,
         now: Duration,
-        full: bool,
         any: bool,
         next_due: Option<Duration>,
         seed: u64,
     ) {
-        self.work_expected = full || self.urgent;
+        self.work_expected = self.urgent;
         self.pause = if any {
             self.shortest
         } else {
@@ -96,13 +94,13 @@ mod tests {
         for _ in 0..6 {
             assert!(pacer.should_claim(now));
             pacer.on_request_sent();
-            pacer.on_reply(now, false, false, None, u64::MAX);
+            pacer.on_reply(now, false, None, u64::MAX);
             assert!(!pacer.should_claim(now));
             pauses.push(pacer.next_claim().saturating_sub(now).as_millis());
             now = pacer.next_claim();
         }
         assert_eq!(pauses, [19, 39, 79, 99, 99, 99]);
-        pacer.on_reply(now, false, true, None, u64::MAX);
+        pacer.on_reply(now, true, None, u64::MAX);
         assert_eq!(
             pacer.next_claim().saturating_sub(now).as_millis(),
             9,
@@ -115,7 +113,7 @@ mod tests {
         let mut pacer = ClaimPacer::new((10 * MS, 100 * MS));
         pacer.on_request_sent();
         pacer.on_wakeup();
-        pacer.on_reply(Duration::ZERO, false, false, None, 0);
+        pacer.on_reply(Duration::ZERO, false, None, 0);
         assert!(
             pacer.should_claim(Duration::ZERO),
             "the answer may be older than the announcement"
@@ -127,7 +125,7 @@ mod tests {
         let mut pacer = ClaimPacer::new((Duration::MAX, Duration::MAX));
         for now in [Duration::ZERO, Duration::MAX] {
             pacer.on_request_sent();
-            pacer.on_reply(now, false, false, None, u64::MAX);
+            pacer.on_reply(now, false, None, u64::MAX);
             assert!(pacer.next_claim() > now || now == Duration::MAX);
         }
     }
@@ -136,7 +134,7 @@ mod tests {
     fn c_05_a_job_that_falls_due_soon_is_asked_for_in_time() {
         let mut pacer = ClaimPacer::new((10 * MS, 1000 * MS));
         pacer.on_request_sent();
-        pacer.on_reply(Duration::ZERO, false, false, Some(3 * MS), 0);
+        pacer.on_reply(Duration::ZERO, false, Some(3 * MS), 0);
         assert_eq!(pacer.next_claim(), 3 * MS);
     }
 }

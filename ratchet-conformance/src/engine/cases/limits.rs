@@ -55,6 +55,39 @@ pub async fn c_03_jobs_do_not_wait_for_a_look_around(fixture: EngineFixture) {
     worker.stop().await;
 }
 
+/// A worker of three queues, of which one has all the jobs. No poll comes to its help.
+async fn drains_one_queue(fixture: EngineFixture, concurrency: u32) {
+    const HOUR: Duration = Duration::from_hours(1);
+    let builder = fixture
+        .builder()
+        .concurrency(concurrency)
+        .config(|config| config.poll_interval = (HOUR, HOUR))
+        .queue("empty", |queue| queue.weight(3))
+        .queue("narrow", |queue| queue.concurrency(1));
+    let ratchet = builder.build().await.expect("builds");
+    let several = (0..40).map(|_| Script::of([Step::Ok]));
+    ratchet.enqueue_many(several.clone()).await.expect("enqueues");
+    for script in several.take(10) {
+        ratchet.enqueue(script).queue("narrow").await.expect("enqueues");
+    }
+    let worker = ratchet.start().await.expect("starts");
+    eventually("all are done", async || {
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 50)
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn c_02_a_worker_of_several_queues_drains_one_without_polling(fixture: EngineFixture) {
+    drains_one_queue(fixture, 8).await;
+}
+
+pub async fn c_02_a_worker_with_one_place_drains_each_queue_without_polling(
+    fixture: EngineFixture,
+) {
+    drains_one_queue(fixture, 1).await;
+}
+
 pub async fn q_01_a_queue_has_a_limit_of_its_own(fixture: EngineFixture) {
     let (ratchet, worker) =
         start(fixture.builder().queue("narrow", |queue| queue.concurrency(1))).await;

@@ -91,7 +91,7 @@ impl ClaimLoop {
     }
 
     fn wants_work(&self, now: Duration) -> bool {
-        self.may_ask() && self.pacer.should_claim(now)
+        self.may_ask() && (self.capacity.expects_work() || self.pacer.should_claim(now))
     }
 
     /// Returns whether a claim may be sent now, regardless of the pacing.
@@ -139,7 +139,9 @@ impl ClaimLoop {
             // Wake only for a claim that can then be sent, or the loop would spin: not for a claim that is not allowed
             // yet or that waits for settlements.
             let asks = self.settler.is_idle(now) && self.may_ask();
-            sooner(asks.then(|| self.pacer.next_claim().max(self.settler.not_before())));
+            let next_claim =
+                if self.capacity.expects_work() { Duration::ZERO } else { self.pacer.next_claim() };
+            sooner(asks.then(|| next_claim.max(self.settler.not_before())));
         }
         sooner(self.capacity.next_rest_end());
         sooner(self.limits.until().filter(|_| self.stop.is_none()));
