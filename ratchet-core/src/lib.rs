@@ -23,10 +23,10 @@ pub use async_trait::async_trait;
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
     Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit, EditError,
-    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
-    NodeError, Nodes, Observer, Operations, Pipeline, PointGauges, Queues, Ratchet, Redrive,
-    Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries,
-    StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobCount,
+    JobHandle, Jobs, NodeError, Nodes, Observer, Operations, Pipeline, PointGauges, Queues,
+    Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
+    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,

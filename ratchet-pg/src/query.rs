@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{attempt, log, state};
-use crate::spec::{clean_option, instant, micros, to_u64};
+use crate::spec::{clean, clean_option, instant, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgArguments;
@@ -221,8 +221,8 @@ pub(crate) fn bind_filter<'q>(
     }
     query
         .bind(states)
-        .bind(clean_option(filter.queue.as_ref()))
-        .bind(clean_option(filter.name.as_ref()))
+        .bind(filter.queues.iter().map(|queue| clean(queue)).collect::<Vec<_>>())
+        .bind(filter.names.iter().map(|name| clean(name)).collect::<Vec<_>>())
         .bind(clean_option(filter.tag.as_ref()))
         .bind(clean_option(filter.tenant.as_ref()))
         .bind(clean_option(filter.business_key.as_ref()))
@@ -233,4 +233,5 @@ pub(crate) fn bind_filter<'q>(
         .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))
         .bind(filter.group.map(GroupId::uuid))
         .bind(filter.expires_by.map(jiff::Timestamp::as_microsecond))
+        .bind(filter.ids.iter().map(|id| id.uuid()).collect::<Vec<_>>())
 }

@@ -1,6 +1,6 @@
 //! Queries on the read connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ratchet_store::model::{
@@ -46,6 +46,9 @@ impl Look<'_> {
         filter: &Filter,
         page: PageRequest,
     ) -> Result<Page, sqlx::Error> {
+        if !filter.ids.is_empty() {
+            return self.list_by_id(filter, page).await;
+        }
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
         let states: i64 = states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b);
@@ -67,8 +70,8 @@ impl Look<'_> {
             let mut query = sqlx::query(statement)
                 .bind(cursor.as_slice())
                 .bind(states)
-                .bind(filter.queue.as_deref())
-                .bind(filter.name.as_deref())
+                .bind(only(&filter.queues))
+                .bind(only(&filter.names))
                 .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
             if let Some(group) = filter.group {
                 query = query.bind(bytes(group.uuid()));
@@ -85,6 +88,32 @@ impl Look<'_> {
                 }
             }
             if end {
+                break;
+            }
+        }
+        Ok(search.finish())
+    }
+
+    /// Reads the jobs that a filter names by their ids, in the order of the listing.
+    async fn list_by_id(
+        &mut self,
+        filter: &Filter,
+        page: PageRequest,
+    ) -> Result<Page, sqlx::Error> {
+        let ids: BTreeSet<_> = filter.ids.iter().copied().collect();
+        let mut ids: Vec<_> = ids.into_iter().collect();
+        if filter.oldest_first {
+            ids.retain(|id| page.before.is_none_or(|before| *id > before));
+        } else {
+            ids.retain(|id| page.before.is_none_or(|before| *id < before));
+            ids.reverse();
+        }
+        let mut search = Search::new(filter, page);
+        for id in ids {
+            let row = sqlx::query(sql::job::GET_JOB).bind(bytes(id.uuid()));
+            let Some(row) = row.fetch_optional(&mut *self.conn).await? else { continue };
+            let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
+            if !search.add(&job) {
                 break;
             }
         }
@@ -213,4 +242,12 @@ fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {
         lease_until: time(lease_until)?,
         alive: lease_until > now,
     })
+}
+
+/// Returns the only value of a list. A statement selects by a single queue or name; [`Search`] compares the others.
+fn only(values: &[String]) -> Option<&str> {
+    match values {
+        [value] => Some(value),
+        _ => None,
+    }
 }

@@ -181,10 +181,17 @@ impl Scope {
     /// Returns filters that together select the jobs that match `filter` and are in the scope. A job matches at most one
     /// of them.
     pub(crate) fn narrow(&self, filter: &Filter) -> Vec<Filter> {
-        let mut filters = vec![filter.clone()];
-        filters = product(filters, self.queues.as_ref(), |filter| &mut filter.queue);
-        filters = product(filters, self.names.as_ref(), |filter| &mut filter.name);
-        product(filters, self.tenants.as_ref(), |filter| &mut filter.tenant)
+        let mut filter = filter.clone();
+        if !restrict(&mut filter.queues, self.queues.as_ref())
+            || !restrict(&mut filter.names, self.names.as_ref())
+        {
+            return Vec::new();
+        }
+        let Some(tenants) = &self.tenants else { return vec![filter] };
+        let tenants = tenants
+            .iter()
+            .filter(|tenant| filter.tenant.as_ref().is_none_or(|wanted| wanted == *tenant));
+        tenants.map(|tenant| filter.clone().tenant(tenant)).collect()
     }
 }
 
@@ -192,25 +199,16 @@ fn allows(wanted: Option<&BTreeSet<String>>, have: Option<&str>) -> bool {
     wanted.is_none_or(|wanted| have.is_some_and(|have| wanted.contains(have)))
 }
 
-fn product(
-    filters: Vec<Filter>,
-    values: Option<&BTreeSet<String>>,
-    field: fn(&mut Filter) -> &mut Option<String>,
-) -> Vec<Filter> {
-    let Some(values) = values else { return filters };
-    let mut narrowed = Vec::new();
-    for mut filter in filters {
-        match field(&mut filter).clone() {
-            Some(value) if values.contains(&value) => narrowed.push(filter),
-            Some(_) => {}
-            None => narrowed.extend(values.iter().map(|value| {
-                let mut filter = filter.clone();
-                *field(&mut filter) = Some(value.clone());
-                filter
-            })),
-        }
+/// Removes the values outside of a scope from a list, of which an empty one means any value. Returns whether any value is
+/// left.
+fn restrict(values: &mut Vec<String>, scope: Option<&BTreeSet<String>>) -> bool {
+    let Some(scope) = scope else { return true };
+    if values.is_empty() {
+        values.extend(scope.iter().cloned());
+    } else {
+        values.retain(|value| scope.contains(value));
     }
-    narrowed
+    !values.is_empty()
 }
 
 #[cfg(test)]
@@ -224,8 +222,11 @@ mod tests {
     #[test]
     fn o_08_the_scope_is_part_of_every_filter() {
         let access = Access::viewer("ada").queues(["a", "b"]).tenants(["t"]);
-        assert_eq!(texts(&access, &Filter::any()), ["queue:a tenant:t", "queue:b tenant:t"]);
+        assert_eq!(texts(&access, &Filter::any()), ["queue:a,b tenant:t"]);
         assert_eq!(texts(&access, &Filter::any().queue("b")), ["queue:b tenant:t"]);
+        assert_eq!(texts(&access, &Filter::any().queue("c").queue("b")), ["queue:b tenant:t"]);
+        let two = Access::viewer("ada").tenants(["t", "u"]);
+        assert_eq!(texts(&two, &Filter::any().name("n")), ["name:n tenant:t", "name:n tenant:u"]);
         assert!(texts(&access, &Filter::any().queue("c")).is_empty());
         assert!(texts(&access, &Filter::any().tenant("other")).is_empty());
         assert_eq!(texts(&Access::viewer("ada"), &Filter::any()), [""]);

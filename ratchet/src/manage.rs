@@ -10,8 +10,8 @@ pub use ratchet_core::{
 };
 pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
-    GroupRef, JobRef, Jobs, Nodes, Pipeline, Placement, QueueLimits, Queues, Rate, Redrive,
-    Rejects, Waiting,
+    GroupRef, JobCount, JobRef, Jobs, Nodes, Pipeline, Placement, QueueLimits, Queues, Rate,
+    Redrive, Rejects, Waiting,
 };
 pub use ratchet_core::{
     Bulk, BulkError, BulkPreview, BulkVerb, Canary, OperationId, OperationRecord, OperationState,

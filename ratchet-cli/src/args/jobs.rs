@@ -9,6 +9,15 @@ use super::global::{Fence, Listing, Which};
 pub(crate) enum Jobs {
     /// Lists jobs, newest first
     List(Listing),
+    /// Counts the jobs that match a filter
+    Count {
+        /// Conditions such as `queue:mail state:failed queued>2h`; all of them must hold
+        #[arg(value_name = "FILTER")]
+        filter: Vec<String>,
+        /// Stops at this number
+        #[arg(long, default_value_t = 100_000)]
+        cap: u64,
+    },
     /// Shows a job
     Show { job: JobId },
     /// Explains why a job is not running

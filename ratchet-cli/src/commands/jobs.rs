@@ -11,7 +11,7 @@ use ratchet_store::rules::catalog;
 use super::{Session, edit, operations, read};
 use crate::args::{Fence, Jobs, Listing, Which};
 use crate::exit::{ExitStatus, Failure};
-use crate::output::text::{duration, printable, printable_lines};
+use crate::output::text::{count, duration, printable, printable_lines};
 use crate::output::{Column, Format, Output, column, number};
 
 pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure> {
@@ -58,6 +58,12 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
             wait(session, job, limit).await
         }
         Jobs::Export { filter } => export(session, &filter).await,
+        Jobs::Count { filter, cap } => {
+            let filter = read::filter(&filter, session.out.now)?;
+            let found = session.ratchet.jobs().count(&filter, cap).await?;
+            let more = if found.exact { "" } else { " or more" };
+            session.out.object(&found, &format!("{}{more}", count(found.count)))
+        }
     }
 }
 

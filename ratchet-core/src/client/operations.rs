@@ -14,13 +14,11 @@ use serde::Serialize;
 
 use super::Ratchet;
 use super::acting::{Manner, command_error, unexpected};
+use super::count::SEARCHED;
 use crate::runtime::Core;
 
 /// How many jobs a preview counts.
 const COUNTED: u64 = 10_000;
-
-/// How many jobs a preview compares with conditions that a store cannot select by.
-const SEARCHED: u64 = 100_000;
 
 /// How many jobs a preview names.
 const SAMPLE: usize = 10;

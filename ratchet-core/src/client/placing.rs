@@ -58,14 +58,20 @@ impl Core {
     }
 
     /// Checks that the jobs that a filter selects can be moved. A move to a queue with an allow-list must select jobs by
-    /// a name on that list.
+    /// names on that list.
     pub(super) fn check_bulk_move(
         &self,
         placement: &Placement,
         filter: &Filter,
     ) -> Result<(), CommandError> {
         match &placement.queue {
-            Some(queue) => self.check_queue(queue, "these jobs".to_owned(), filter.name.as_deref()),
+            Some(queue) if filter.names.is_empty() => {
+                self.check_queue(queue, "these jobs".to_owned(), None)
+            }
+            Some(queue) => filter
+                .names
+                .iter()
+                .try_for_each(|name| self.check_queue(queue, "these jobs".to_owned(), Some(name))),
             None => Ok(()),
         }
     }

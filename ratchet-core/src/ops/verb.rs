@@ -52,7 +52,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 71] = [
+pub const VERBS: [Verb; 72] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -77,6 +77,7 @@ pub const VERBS: [Verb; 71] = [
     reads("flows.list"),
     reads("flows.show"),
     changes("jobs.cancel", Capability::ActJobs),
+    reads("jobs.count"),
     changes("jobs.edit", Capability::Submit),
     changes("jobs.enqueue", Capability::Submit),
     reads("jobs.explain"),

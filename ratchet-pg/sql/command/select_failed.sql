@@ -5,8 +5,8 @@ WHERE o.state = 3
     AND ($2::uuid IS NULL OR o.job > $2)
     AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
     AND (cardinality($3::smallint[]) = 0 OR 3 = ANY($3))
-    AND ($4::text IS NULL OR j.queue = $4)
-    AND ($5::text IS NULL OR j.name = $5)
+    AND (cardinality($4::text[]) = 0 OR j.queue = ANY($4))
+    AND (cardinality($5::text[]) = 0 OR j.name = ANY($5))
     AND ($6::text IS NULL OR jsonb_exists(j.tags, $6))
     AND ($7::text IS NULL OR j.tenant = $7)
     AND ($8::text IS NULL OR j.business_key = $8)
@@ -21,5 +21,6 @@ WHERE o.state = 3
     ))
     -- No failed job expires.
     AND $15::bigint IS NULL
+    AND (cardinality($16::uuid[]) = 0 OR o.job = ANY($16))
 ORDER BY o.job
 LIMIT $1

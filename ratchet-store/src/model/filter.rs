@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{GroupId, JobState, NodeId, TerminalReason};
+use super::{GroupId, JobId, JobState, NodeId, TerminalReason};
 
 /// Selects jobs. A job must match every condition that is set.
 ///
@@ -27,10 +27,12 @@ use super::{GroupId, JobState, NodeId, TerminalReason};
 pub struct Filter {
     /// The job is in one of these states; empty means any.
     pub states: Vec<JobState>,
-    /// The job is in this queue.
-    pub queue: Option<String>,
-    /// The job has this name.
-    pub name: Option<String>,
+    /// The job has one of these ids; empty means any.
+    pub ids: Vec<JobId>,
+    /// The job is in one of these queues; empty means any.
+    pub queues: Vec<String>,
+    /// The job has one of these names; empty means any.
+    pub names: Vec<String>,
     /// The job has this tag.
     pub tag: Option<String>,
     /// The job belongs to this tenant.
@@ -87,15 +89,21 @@ impl Filter {
         self
     }
 
-    /// Selects jobs in this queue.
-    pub fn queue(mut self, queue: impl Into<String>) -> Self {
-        self.queue = Some(queue.into());
+    /// Selects this job. If called repeatedly, all of these jobs.
+    pub fn id(mut self, id: JobId) -> Self {
+        self.ids.push(id);
         self
     }
 
-    /// Selects jobs with this name.
+    /// Selects jobs in this queue. If called repeatedly, jobs in any of the queues.
+    pub fn queue(mut self, queue: impl Into<String>) -> Self {
+        self.queues.push(queue.into());
+        self
+    }
+
+    /// Selects jobs with this name. If called repeatedly, jobs with any of the names.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.names.push(name.into());
         self
     }
 

@@ -62,6 +62,30 @@ async fn page(request: &Request, filter: &Filter) -> Answer {
     )))
 }
 
+pub(crate) async fn count(request: Request) -> Answer {
+    const MOST: u64 = 100_000;
+    let mut left = match request.query.get("cap") {
+        "" => 10_000,
+        text => {
+            let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
+            number.ok_or_else(|| {
+                Problem::bad(format!("`cap` must be from 1 to {MOST}, not `{}`", brief(text, 40)))
+            })?
+        }
+    };
+    let filter = request.filter()?;
+    request.may_search(&filter).await?;
+    let (mut jobs, mut exact) = (0, true);
+    // A job matches at most one of these filters.
+    for filter in request.access.scope().narrow(&filter) {
+        let found = request.ratchet().jobs().count(&filter, left).await?;
+        jobs += found.count;
+        left -= found.count;
+        exact &= found.exact;
+    }
+    of(&value!({ "count": jobs, "exact": exact }))
+}
+
 pub(crate) async fn job(request: Request) -> Answer {
     let job = request.job(request.id("job")?).await?;
     let links = request.ratchet().jobs().succession(job.id).await?;

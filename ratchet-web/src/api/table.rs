@@ -58,9 +58,10 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 32] = reads! {
+pub(crate) static READS: [Read; 33] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
+    "/api/v1/jobs/count" "jobs.count" "Counts the jobs that match a filter, up to `cap`" ["filter" "cap"] "JobCount" read::count;
     "/api/v1/jobs/{job}" "jobs.show" "Shows a job. The header `ETag` has its version" [] "Job" read::job;
     "/api/v1/jobs/{job}/runs" "jobs.runs" "Lists the runs of a job, oldest first" [] "Runs" read::runs;
     "/api/v1/jobs/{job}/log" "jobs.log" "Lists the log lines of a job, oldest first" [] "Log" read::log;

@@ -88,7 +88,7 @@ pub(super) fn details(request: &Request, job: &JobRecord) -> Markup {
             "tag" => filter.tag = Some(value.to_owned()),
             "tenant" => filter.tenant = Some(value.to_owned()),
             "key" => filter.business_key = Some(value.to_owned()),
-            "name" => filter.name = Some(value.to_owned()),
+            "name" => filter.names.push(value.to_owned()),
             _ => filter.correlation_id = Some(value.to_owned()),
         }
         html! { a href=(root.with("jobs", &[("filter", &filter.to_string())])) { (brief(value, 120)) } }

@@ -93,6 +93,31 @@ fn condition(characters: &[char], start: usize) -> Result<(Condition, usize), Fi
     Ok((condition, at))
 }
 
+/// Splits a value at commas without a backslash, and reads each part.
+pub(super) fn split<T>(
+    value: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let mut parts = vec![String::new()];
+    let mut characters = value.chars().peekable();
+    while let Some(character) = characters.next() {
+        let escaped = characters.next_if(|next| character == '\\' && matches!(next, ',' | '\\'));
+        match (escaped, parts.last_mut()) {
+            (None, _) if character == ',' => parts.push(String::new()),
+            (escaped, Some(part)) => part.push(escaped.unwrap_or(character)),
+            (_, None) => {}
+        }
+    }
+    parts.iter().map(|part| read(part)).collect()
+}
+
+/// Joins values as [`split`] reads them.
+pub(super) fn join(values: &[String]) -> String {
+    let escaped: Vec<_> =
+        values.iter().map(|value| value.replace('\\', "\\\\").replace(',', "\\,")).collect();
+    escaped.join(",")
+}
+
 /// Returns the value as the parser reads it: in quotes if it contains spaces or special characters.
 pub(super) fn quoted(value: &str) -> String {
     let plain =

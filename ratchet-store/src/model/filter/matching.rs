@@ -29,8 +29,9 @@ impl Filter {
         let spec = &job.spec;
         let envelope = job.envelope.as_ref();
         (self.states.is_empty() || self.states.contains(&job.state))
-            && is(self.queue.as_deref(), Some(&spec.queue))
-            && is(self.name.as_deref(), Some(&spec.name))
+            && (self.ids.is_empty() || self.ids.contains(&job.id))
+            && (self.queues.is_empty() || self.queues.contains(&spec.queue))
+            && (self.names.is_empty() || self.names.contains(&spec.name))
             && self.tag.as_ref().is_none_or(|tag| spec.tags.contains(tag))
             && is(self.tenant.as_deref(), spec.tenant.as_deref())
             && is(self.business_key.as_deref(), spec.business_key.as_deref())

@@ -6,15 +6,16 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::conditions::{Condition, FilterError, conditions, quoted};
+use super::conditions::{Condition, FilterError, conditions, join, quoted, split};
 use super::{ArgumentTest, Filter};
 use crate::model::limits::brief;
-use crate::model::{GroupId, JobState, NodeId, TerminalReason};
+use crate::model::{GroupId, JobId, JobState, NodeId, TerminalReason};
 
 /// Every condition that a filter may have, with an example of each.
-pub const CONDITIONS: [(&str, &str); 24] = [
+pub const CONDITIONS: [(&str, &str); 25] = [
     ("state", "state:failed,paused"),
-    ("queue", "queue:mail"),
+    ("id", "id:01a1e59f-1126-7000-aa3b-d90d531ee120"),
+    ("queue", "queue:mail,import"),
     ("name", "name:shop.send_email"),
     ("tag", "tag:import"),
     ("tenant", "tenant:acme"),
@@ -48,6 +49,9 @@ impl Filter {
     /// (`2h`, `1h 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours. For `due` and `expires`,
     /// they are durations after `now`: `expires<1h` selects jobs that expire within the next hour.
     ///
+    /// Conditions on state, id, queue and name take several values, separated by commas: `queue:mail,import`. A backslash
+    /// precedes a comma that is part of a name.
+    ///
     /// `error` is the type of the last error, and `message` a part of its message. `args.order.id=42` tests an argument
     /// ([`ArgumentTest`]); a backslash precedes a dot, a space or an operator in the name of an argument.
     ///
@@ -77,15 +81,10 @@ impl Filter {
         let Condition { field, value, .. } = condition;
         let text = |slot: &mut Option<String>| set(slot, value.clone());
         match field.as_str() {
-            "state" if !self.states.is_empty() => {
-                Err(twice("list several as `state:failed,paused`"))
-            }
-            "state" => {
-                self.states = value.split(',').map(state).collect::<Result<_, _>>()?;
-                Ok(())
-            }
-            "queue" => text(&mut self.queue),
-            "name" => text(&mut self.name),
+            "state" => set_list(&mut self.states, "state:failed,paused", split(value, state)?),
+            "id" => set_list(&mut self.ids, "id:ID,ID", split(value, job)?),
+            "queue" => set_list(&mut self.queues, "queue:mail,import", split(value, listed)?),
+            "name" => set_list(&mut self.names, "name:NAME,NAME", split(value, listed)?),
             "tag" => text(&mut self.tag),
             "tenant" => text(&mut self.tenant),
             "key" => text(&mut self.business_key),
@@ -140,9 +139,16 @@ impl fmt::Display for Filter {
                 self.states.iter().map(|state| state.name().to_lowercase()).collect();
             parts.push(format!("state:{}", states.join(",")));
         }
+        if !self.ids.is_empty() {
+            let ids: Vec<_> = self.ids.iter().map(ToString::to_string).collect();
+            parts.push(format!("id:{}", ids.join(",")));
+        }
+        for (field, values) in [("queue", &self.queues), ("name", &self.names)] {
+            if !values.is_empty() {
+                parts.push(format!("{field}:{}", quoted(&join(values))));
+            }
+        }
         let texts = [
-            ("queue", &self.queue),
-            ("name", &self.name),
             ("tag", &self.tag),
             ("tenant", &self.tenant),
             ("key", &self.business_key),
@@ -181,6 +187,14 @@ fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), String> {
     }
 }
 
+fn set_list<T>(slot: &mut Vec<T>, several: &str, values: Vec<T>) -> Result<(), String> {
+    if !slot.is_empty() {
+        return Err(twice(&format!("list several as `{several}`")));
+    }
+    *slot = values;
+    Ok(())
+}
+
 fn twice(remedy: &str) -> String {
     format!("the condition is given twice; {remedy}")
 }
@@ -199,6 +213,17 @@ fn reason(text: &str) -> Result<TerminalReason, String> {
         let names = TerminalReason::ALL.map(TerminalReason::name);
         format!("there is no reason `{}`; the reasons are {}", brief(text), names.join(", "))
     })
+}
+
+fn job(text: &str) -> Result<JobId, String> {
+    text.parse().map_err(|_| format!("`{}` is not the id of a job", brief(text)))
+}
+
+fn listed(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("a value is missing in the list".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn group(text: &str) -> Result<GroupId, String> {
@@ -320,18 +345,21 @@ mod tests {
         for (text, part) in [
             ("mail", "a condition has the form `field:value`"),
             ("queue:", "the value is missing"),
-            ("queue:a queue:b", "the condition is given twice"),
+            ("queue:a queue:b", "list several as `queue:mail,import`"),
+            ("tag:a tag:b", "the condition is given twice; remove one of the two"),
+            ("name:a,,b", "a value is missing in the list"),
+            ("id:7", "`7` is not the id of a job"),
             ("state:failed state:paused", "list several as `state:failed,paused`"),
             ("key:\"order 42", "the closing quotation mark is missing"),
             ("sate:failed", "there is no condition `sate`"),
             ("queued:2h", "`queued` is written as `queued>2h`"),
-            ("queue>mail", "`queue` is written as `queue:mail`"),
+            ("queue>mail", "`queue` is written as `queue:mail,import`"),
             ("queued>soon", "is not a time"),
             ("queued>99999999999d", "is too far from now"),
             ("reason:bad", "there is no reason `bad`"),
             ("group:7", "is not the id of a group"),
             ("order:up", "must be `order:oldest`"),
-            ("queue=mail", "`queue` is written as `queue:mail`"),
+            ("queue=mail", "`queue` is written as `queue:mail,import`"),
             ("attempts:3", "`attempts` is written as `attempts>3`"),
             ("attempts>many", "is not a number of attempts"),
             ("node:7", "is not the id of a node"),
@@ -347,7 +375,8 @@ mod tests {
     proptest! {
         #[test]
         fn o_03_what_is_displayed_is_read_back(
-            queue in proptest::option::of("\\PC{1,12}"),
+            queues in proptest::collection::vec("\\PC{1,12}", 0..3),
+            ids in proptest::collection::vec(any::<u128>(), 0..3),
             key in proptest::option::of(any::<String>().prop_filter("not empty", |key| !key.is_empty())),
             states in proptest::sample::subsequence(JobState::ALL.to_vec(), 0..=6),
             reason in proptest::option::of(proptest::sample::select(TerminalReason::ALL.to_vec())),
@@ -363,8 +392,9 @@ mod tests {
                 .map(|(path, value)| ArgumentTest::new(path, value))
                 .collect();
             let at = seconds.map(|at| Timestamp::from_second(at).expect("in range"));
+            let ids = ids.into_iter().map(|id| JobId::from_uuid(uuid::Uuid::from_u128(id))).collect();
             let filter = Filter {
-                queue, business_key: key, states, reason, queued_before: at, oldest_first, arguments,
+                queues, ids, business_key: key, states, reason, queued_before: at, oldest_first, arguments,
                 attempts_above: attempts, finished_after: at, due_before: at, error_text: message, ..Filter::any()
             };
             prop_assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));
