@@ -50,7 +50,7 @@
   // What the operator focuses, selects or has opened is left alone.
   function isInUse(element) {
     if (element.contains(document.activeElement)) return true;
-    if (element.querySelector("details[open]")) return true;
+    if (element.querySelector("details[open], input:checked")) return true;
     const selection = document.getSelection();
     if (!selection || selection.isCollapsed) return false;
     for (let at = 0; at < selection.rangeCount; at += 1) {

@@ -57,6 +57,11 @@ impl Fields {
         found.map(|(_, value)| value.trim()).unwrap_or_default()
     }
 
+    /// Returns the values of a field that occurs several times, such as that of a list of checkboxes.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.trim())
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.0.retain(|(field, _)| field != name);
         self.0.push((name.to_owned(), value.into()));

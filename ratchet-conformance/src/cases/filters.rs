@@ -131,7 +131,8 @@ pub async fn o_03_every_filter_selects_what_it_means(world: &World) {
     let jobs = world.store.list(&Filter::any(), all).await.expect("a page").jobs;
     assert_eq!(jobs.len(), JOBS as usize);
     let mut selective = 0;
-    let ratchet = Ratchet::builder_shared(Arc::clone(&world.store)).jobs([]).build().await.expect("builds");
+    let ratchet =
+        Ratchet::builder_shared(Arc::clone(&world.store)).jobs([]).build().await.expect("builds");
     for round in 0..rounds() {
         let filter = random(&mut rng, &jobs);
         let text = filter.to_string();

@@ -1,12 +1,12 @@
 //! The page that confirms an action: what would happen, the reason, and the same on the command line.
 
 use maud::{Markup, html};
-use ratchet_core::JobDef;
+use ratchet_core::{Filter, JobDef};
 
 use crate::act::{self, Action, Done, Field, Order, Preview, Target};
 use crate::link::Fields;
 use crate::problem::Problem;
-use crate::request::{Answer, Request, see_other};
+use crate::request::{Answer, Request, read_id, see_other};
 use crate::text::brief;
 use crate::views::{Page, card, command_line, prose};
 
@@ -18,7 +18,7 @@ fn wanted(request: &Request) -> Result<&'static Action, Problem> {
 
 pub(crate) async fn page(request: Request) -> Answer {
     let action = wanted(&request)?;
-    let order = Order::new(&request, action, "page", request.query.clone());
+    let order = Order::new(&request, action, "page", with_selection(request.query.clone())?);
     let preview = act::preview(&request, &order).await?;
     let root = &request.root;
     let query: Vec<_> =
@@ -36,6 +36,23 @@ pub(crate) async fn page(request: Request) -> Answer {
     let mut page = Page::new(section(action.target), action.title, content);
     page.live = false;
     page.answer(&request).await
+}
+
+/// Replaces the jobs that were selected in a list by a filter. An empty filter would select all jobs, so at least one must
+/// be selected.
+fn with_selection(mut fields: Fields) -> Result<Fields, Problem> {
+    if fields.get("selected").is_empty() {
+        return Ok(fields);
+    }
+    let mut filter = Filter::any();
+    for job in fields.all("job") {
+        filter = filter.id(read_id(job, "job")?);
+    }
+    if filter.ids.is_empty() {
+        return Err(Problem::new("refused", "no job is selected; select at least one in the list"));
+    }
+    fields.set("filter", filter.to_string());
+    Ok(fields)
 }
 
 fn section(target: Target) -> &'static str {

@@ -4,12 +4,13 @@ use maud::{Markup, html};
 use ratchet_core::{Filter, JobRecord, JobState};
 use ratchet_store::model::CONDITIONS;
 
-use super::commands;
+use super::{commands, may};
+use crate::act;
 use crate::problem::Problem;
 use crate::read::{Cursor, JobPage};
 use crate::request::{Answer, Request, read_id, see_other};
-use crate::text::{count, shell};
-use crate::views::{Page, Table, empty, id, search, state_chip, text, time};
+use crate::text::{brief, count, shell};
+use crate::views::{Page, Table, button, empty, id, search, state_chip, text, time};
 
 /// The number of jobs of a page.
 const SIZE: u32 = 50;
@@ -27,6 +28,8 @@ pub(crate) async fn page(request: Request) -> Answer {
         Err(_) => JobPage::default(),
     };
     let states = request.counts().await?;
+    let selects = request.access.scope().is_everything()
+        && act::action("operations.start").is_some_and(|action| may(&request, action));
     let content = html! {
         (search(&request.root.to("jobs"), "Filter jobs", &written, error.as_deref()))
         nav.tabs aria-label="States" {
@@ -43,13 +46,14 @@ pub(crate) async fn page(request: Request) -> Answer {
         section.card #jobs data-live="" aria-label="Jobs" {
             div.body.flush {
                 @if error.is_some() { (conditions()) } @else {
-                    (table(&request, &found.jobs).or(empty(
+                    (table(&request, &found.jobs, selects).or(empty(
                         "No job matches.",
                         html! { "Remove a condition, or " a href=(request.root.to("jobs")) { "see all jobs" } "." },
                     )))
                 }
             }
         }
+        @if selects && !found.jobs.is_empty() { (selection(&request)) }
         @if let Some(examined) = found.examined.filter(|_| found.limited) {
             p.meta { "These are the matches among " (count(examined)) " jobs. Continue with " @if found.next.is_some() { "“Next”" } @else { "“Previous”" } " to search further." }
         }
@@ -61,7 +65,25 @@ pub(crate) async fn page(request: Request) -> Answer {
             a href=(request.root.with("jobs/export", &[("filter", &written), ("format", "ndjson")])) { "NDJSON" }
         }
     };
-    Page::new("jobs", "Jobs", content).answer(&request).await
+    let mut page = Page::new("jobs", "Jobs", content);
+    if selects && error.is_none() && !written.is_empty() {
+        let start = request.root.with("act/operations.start", &[("filter", &written)]);
+        page.actions = html! { div #actions { (button(&start, "Change all that match", "")) } };
+    }
+    page.answer(&request).await
+}
+
+/// Returns the form for the jobs that are selected in the table.
+fn selection(request: &Request) -> Markup {
+    let verbs =
+        [("retry", "Retry"), ("cancel", "Cancel"), ("pause", "Pause"), ("resume", "Resume")];
+    html! {
+        form.selection #selection method="get" action=(request.root.to("act/operations.start")) {
+            input type="hidden" name="selected" value="yes";
+            span { "Selected jobs:" }
+            @for (verb, label) in verbs { button.btn type="submit" name="action" value=(verb) { (label) } }
+        }
+    }
 }
 
 /// Reads the place in the list from the query.
@@ -73,15 +95,19 @@ pub(crate) fn cursor(request: &Request) -> Result<Cursor, Problem> {
     }
 }
 
-/// Returns a table of jobs.
-pub(crate) fn table(request: &Request, jobs: &[JobRecord]) -> Table {
+/// Returns a table of jobs. If jobs can be selected, each has a checkbox of the form below the table.
+fn table(request: &Request, jobs: &[JobRecord], selects: bool) -> Table {
     let headings = ["job", "state", "queue", "#attempts", "due", "submitted", "error", "id"];
     let mut table = Table::new("Jobs", &headings);
     for job in jobs {
         let [name, state, attempts, submitted, error] = cells(request, job);
         let queue = request.root.with("queue", &[("name", &job.spec.queue)]);
         table.row([
-            name,
+            if selects {
+                html! { (checkbox(job)) (name) }
+            } else {
+                name
+            },
             state,
             html! { a href=(queue) { (text(&job.spec.queue, 40)) } },
             attempts,
@@ -92,6 +118,15 @@ pub(crate) fn table(request: &Request, jobs: &[JobRecord]) -> Table {
         ]);
     }
     table
+}
+
+/// Returns the checkbox that selects a job.
+fn checkbox(job: &JobRecord) -> Markup {
+    let field = format!("select-{}", job.id);
+    html! {
+        input.pick id=(field) type="checkbox" form="selection" name="job" value=(job.id);
+        label.hidden for=(field) { "Select " (brief(&job.spec.name, 60)) " " (job.id) }
+    }
 }
 
 /// Returns a narrow table of jobs, for the pages of queues, failures and flows.

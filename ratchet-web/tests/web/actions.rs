@@ -1,6 +1,6 @@
 //! Actions: confirmed on a page, then carried out, then reported.
 
-use ratchet_core::{JobState, VERBS};
+use ratchet_core::{Filter, JobState, PageRequest, VERBS};
 use ratchet_web::Access;
 
 use crate::html;
@@ -36,12 +36,12 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
     nodes.quiet(quiet).await.expect("requests");
     let open = shop.ratchet().batch("open").jobs([crate::shop::ImportLine { line: 1 }]).await;
     pages.push(format!("/flows/{}", open.expect("submits").id()));
-    let page = ratchet_core::PageRequest { before: None, limit: 1000 };
-    let jobs = shop.ratchet().jobs().list(&ratchet_core::Filter::any(), page).await.expect("lists");
+    let page = PageRequest { before: None, limit: 1000 };
+    let jobs = shop.ratchet().jobs().list(&Filter::any(), page).await.expect("lists");
     pages.extend(jobs.jobs.iter().map(|job| format!("/jobs/{}", job.id)));
     let operations = shop.ratchet().operations();
     for pauses in [false, true] {
-        let filter = ratchet_core::Filter::any().queue("none");
+        let filter = Filter::any().queue("none");
         let preview = operations.preview(ratchet_core::BulkVerb::Retry, &filter).await;
         let bulk = ratchet_core::Bulk::of(preview.expect("previews"));
         let started = operations.start(bulk).await.expect("starts");
@@ -56,8 +56,7 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
         found += &site.get(path).await.body;
     }
     let failures = shop.ratchet().failures();
-    let group =
-        failures.groups(&ratchet_core::Filter::any(), 100).await.expect("groups").groups.remove(0);
+    let group = failures.groups(&Filter::any(), 100).await.expect("groups").groups.remove(0);
     let (name, fingerprint) = (&group.job_name, &group.fingerprint);
     let path = format!("/failures/group?name={name}&fingerprint={fingerprint}");
     found += &site.get(&path).await.body;
@@ -222,6 +221,39 @@ async fn a_page_says_only_what_an_action_has_done() {
 }
 
 #[tokio::test]
+async fn o_03_selected_jobs_become_the_filter_of_an_operation() {
+    let (shop, site) = site().await;
+    let failed = Filter::any().state(JobState::Failed);
+    let request = PageRequest { before: None, limit: 2 };
+    let jobs = shop.ratchet().jobs().list(&failed, request).await.expect("a page").jobs;
+    let list = site.get("/jobs?filter=state%3Afailed").await;
+    let mut ask = "/act/operations.start?selected=yes&action=retry".to_owned();
+    for job in &jobs {
+        let checkbox = format!("form=\"selection\" name=\"job\" value=\"{}\"", job.id);
+        assert!(list.body.contains(&checkbox), "{}", list.body);
+        ask = format!("{ask}&job={}", job.id);
+    }
+    let page = site.get(&ask).await;
+    html::check(&ask, &page.body);
+    assert!(page.body.contains("2 jobs match"), "{}", page.body);
+    let filter = format!("id:{},{}", jobs[0].id, jobs[1].id);
+    assert!(page.body.contains(&format!("name=\"filter\" value=\"{filter}\"")), "{}", page.body);
+    let none = site.get("/act/operations.start?selected=yes&action=cancel").await;
+    assert_eq!(none.status, 422, "an empty selection must not select all jobs");
+    let wrong = site.get("/act/operations.start?selected=yes&job=7").await;
+    assert_ne!(wrong.status, 200);
+}
+
+#[tokio::test]
+async fn o_09_an_access_that_may_not_change_jobs_selects_none() {
+    let shop = Shop::open().await;
+    let viewer = Site::new(shop.ratchet(), Access::viewer("ada"));
+    let page = viewer.get("/jobs?filter=state%3Afailed").await;
+    assert!(!page.body.contains("type=\"checkbox\""), "{}", page.body);
+    assert!(!page.body.contains("Change all that match"));
+}
+
+#[tokio::test]
 async fn o_04_an_operation_is_started_only_as_it_was_previewed() {
     let (shop, site) = site().await;
     let ask = "/act/operations.start?filter=state%3Afailed&action=retry&canary=1&pace=10";
@@ -308,17 +340,14 @@ async fn o_05_a_failed_job_is_edited_on_its_page_and_secrets_are_kept() {
     assert!(refused.body.contains("This is not possible"), "{}", refused.body);
     // An access without arguments must not replace them.
     let operator = Site::new(shop.ratchet(), Access::admin("bob").see_arguments(false));
-    let other = shop
-        .ratchet()
-        .jobs()
-        .list(&failed_without_successor(), ratchet_core::PageRequest::default())
-        .await;
+    let other =
+        shop.ratchet().jobs().list(&failed_without_successor(), PageRequest::default()).await;
     let other = other.expect("lists").jobs.into_iter().find(|job| job.id != shop.failed);
     let other = other.expect("another failed job").id.to_string();
     let reply = operator.post("/act/jobs.edit", &[("job", &other), ("arguments", edited)]).await;
     assert_eq!(reply.status, 403, "{}", reply.body);
 }
 
-fn failed_without_successor() -> ratchet_core::Filter {
-    ratchet_core::Filter::any().state(JobState::Failed).name("shop.charge")
+fn failed_without_successor() -> Filter {
+    Filter::any().state(JobState::Failed).name("shop.charge")
 }
