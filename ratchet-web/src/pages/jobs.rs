@@ -43,6 +43,7 @@ pub(crate) async fn page(request: Request) -> Answer {
                 }
             }
         }
+        @if selects && !found.jobs.is_empty() { (selection(&request)) }
         section.card #jobs data-live="" aria-label="Jobs" {
             div.body.flush {
                 @if error.is_some() { (conditions()) } @else {
@@ -53,7 +54,6 @@ pub(crate) async fn page(request: Request) -> Answer {
                 }
             }
         }
-        @if selects && !found.jobs.is_empty() { (selection(&request)) }
         @if let Some(examined) = found.examined.filter(|_| found.limited) {
             p.meta { "These are the matches among " (count(examined)) " jobs. Continue with " @if found.next.is_some() { "“Next”" } @else { "“Previous”" } " to search further." }
         }
@@ -95,7 +95,7 @@ pub(crate) fn cursor(request: &Request) -> Result<Cursor, Problem> {
     }
 }
 
-/// Returns a table of jobs. If jobs can be selected, each has a checkbox of the form below the table.
+/// Returns a table of jobs. If jobs can be selected, each has a checkbox of the form above the table.
 fn table(request: &Request, jobs: &[JobRecord], selects: bool) -> Table {
     let headings = ["job", "state", "queue", "#attempts", "due", "submitted", "error", "id"];
     let mut table = Table::new("Jobs", &headings);
@@ -104,7 +104,7 @@ fn table(request: &Request, jobs: &[JobRecord], selects: bool) -> Table {
         let queue = request.root.with("queue", &[("name", &job.spec.queue)]);
         table.row([
             if selects {
-                html! { (checkbox(job)) (name) }
+                html! { span.picked { (checkbox(job)) span { (name) } } }
             } else {
                 name
             },
