@@ -58,7 +58,9 @@ async fn main() -> ExitCode {
         "suspects-work" => suspects::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
-        _ => Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order` or `audit`".into()),
+        _ => {
+            Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order` or `audit`".into())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

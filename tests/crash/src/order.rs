@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use ratchet::JobId;
 use ratchet::definition::Registration;
 use ratchet::model::JobState;
 use ratchet::prelude::*;
@@ -30,10 +31,10 @@ const LONGEST: Duration = Duration::from_secs(300);
     backoff = fixed("50ms"),
     ordered_by = "key-{key}"
 )]
-async fn ordered(ctx: JobContext, key: u32, number: u32) -> Result<(), String> {
+async fn ordered(key: u32, number: u32, #[inject] ctx: JobContext) -> Result<(), Problem> {
     tokio::time::sleep(Duration::from_millis(5)).await;
     let seed = key * 7919 + number * 10_473 + (ctx.attempt() + ctx.crashes()) * 31;
-    if seed.is_multiple_of(10) { Err("once more".to_owned()) } else { Ok(()) }
+    if seed.is_multiple_of(10) { Err("once more".into()) } else { Ok(()) }
 }
 
 const JOBS: [Registration; 1] = [Ordered::JOB];
@@ -59,7 +60,9 @@ pub async fn work(args: &Args) -> Result<(), Problem> {
 
 pub async fn run(_: &Args) -> Result<(), Problem> {
     let server = Server::start("", None)?;
-    println!("| store | jobs | keys | runs | failed runs | kills | runs that were lost | out of order | overlapping |");
+    println!(
+        "| store | jobs | keys | runs | failed runs | kills | runs that were lost | out of order | overlapping |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|");
     for kind in Kind::ALL {
         let folder = tempfile::tempdir()?;
