@@ -248,6 +248,7 @@ fn hot() -> Vec<Hot> {
             "One-Time Filter: (j.extra IS NOT NULL)"], has_not: []),
         hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
         hot!("query/list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("query/list_ids_by_id": include_str!("../sql/query/list_ids.sql").to_owned(), has: ["Index Cond: (id = "], has_not: []),
         hot!("query/lock_old", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
         hot!("query/purge_jobs", has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
         hot!("settle/lock_business", has: ["using business_job"], has_not: []),
@@ -402,9 +403,17 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let mut values: Vec<_> = types.iter().map(|of| sample(of)).collect();
     // The store uses custom plans for these statements.
     let custom = match name {
-        "query/list_ids" | "query/list_ids_oldest_first" | "command/select_failed" => {
-            values.fill("NULL");
-            (values[0], values[2]) = ("101", "'{}'");
+        "query/list_ids"
+        | "query/list_ids_oldest_first"
+        | "query/list_ids_by_id"
+        | "command/select_failed" => {
+            // No condition is set.
+            let unset = |of: &String| if of.ends_with("[]") { "'{}'" } else { "NULL" };
+            values = types.iter().map(unset).collect();
+            values[0] = "101";
+            if name == "query/list_ids_by_id" {
+                values[15] = sample("uuid[]");
+            }
             true
         }
         "query/lock_old" => {
