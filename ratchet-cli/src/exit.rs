@@ -122,6 +122,7 @@ impl From<CommandError> for Failure {
             | CommandError::BusinessKeyTaken { .. }
             | CommandError::Moved { .. }
             | CommandError::HasSuccessor { .. }
+            | CommandError::Archived { .. }
             | CommandError::NotEditable { .. }
             | CommandError::OperationEnded { .. } => ExitStatus::Conflict,
             CommandError::Store(error) => store_status(error),

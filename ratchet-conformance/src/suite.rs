@@ -30,6 +30,21 @@ macro_rules! __cases {
                 d_03_alerts_are_listed_newest_first_and_bounded
                 d_03_two_of_a_kind_in_one_commit
             }
+            archive {
+                a_01_an_archived_job_is_read_as_it_was
+                a_01_archiving_waits_for_the_age_and_takes_one_state
+                a_01_archiving_is_bounded_and_takes_the_oldest
+                a_01_what_is_not_purged_is_not_archived
+                a_01_archived_jobs_are_counted_apart
+                a_01_every_filter_finds_archived_jobs
+                a_01_commands_on_an_archived_job_are_refused
+                a_01_redrives_leave_archived_jobs_alone
+                a_01_keys_of_archived_jobs_stay
+                a_01_archived_jobs_are_dropped_after_a_second_retention
+                a_01_dropping_archived_jobs_is_bounded
+                a_01_a_removal_by_an_operator_is_recorded
+                a_01_an_archived_business_key_can_be_used_again
+            }
             audit {
                 z_06_an_entry_says_who_did_what_and_why
                 z_06_every_command_on_a_job_is_recorded

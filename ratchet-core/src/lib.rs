@@ -21,16 +21,17 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Bulk, BulkError, BulkPreview,
-    Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit, EditError,
-    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobCount,
-    JobHandle, Jobs, NodeError, Nodes, Observer, Operations, Pipeline, PointGauges, Queues,
-    Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
-    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    AddMembers, Alerts, AnyJob, Archive, Batch, Breakers, BuildError, Builder, Bulk, BulkError,
+    BulkPreview, Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit,
+    EditError, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
+    JobCount, JobHandle, Jobs, NodeError, Nodes, Observer, Operations, Pipeline, PointGauges,
+    Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules, StatsPoint,
+    StatsRequest, StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError,
+    Workflow,
 };
 pub use config::{
-    BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
-    Setting,
+    ArchiveFor, BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, PurgeWindow,
+    QueueConfig, RunMode, Setting,
 };
 pub use contract::{Described, LockFailure, LockMode, LockReport, check_lock, describe};
 pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
@@ -75,12 +76,12 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Actor, AfterFailure, Backoff, BackoffKind, BreakerSettings, BreakerState, BulkVerb, Canary,
-    DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark, FailureState, Filter,
-    GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId, JobRecord, JobState,
-    Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId, OperationRecord,
-    OperationState, Overlap, PageRequest, PanicPolicy, Placement, Priority, QueueLimits, Rate,
-    StatCounts, StatsBy, StatsTier, Succession, TraceContext,
+    Actor, AfterFailure, ArchiveStatus, ArchivedJobs, Backoff, BackoffKind, BreakerSettings,
+    BreakerState, BulkVerb, Canary, DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark,
+    FailureState, Filter, GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId,
+    JobRecord, JobState, Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest,
+    OperationId, OperationRecord, OperationState, Overlap, PageRequest, PanicPolicy, Placement,
+    Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier, Succession, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

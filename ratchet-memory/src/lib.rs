@@ -1,5 +1,6 @@
 //! The in-memory store: a complete implementation, and the reference model for the other stores.
 
+mod archive;
 mod bulk;
 mod catalog;
 mod claim;
@@ -39,7 +40,7 @@ pub use self::inspect::Inspection;
 use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
     Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
@@ -209,8 +210,27 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.purge(state, age, limit, now)))
     }
 
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.verb(|tables, now| tables.archive(state, age, limit, now)))
+    }
+
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        Ok(self.verb(|tables, now| tables.purge_archive(state, age, limit, now)))
+    }
+
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError> {
+        Ok(self.lock().archive_status())
+    }
+
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.verb(|tables, now| tables.command(command, now))
+        self.verb(|tables, now| {
+            tables.command(command, now).map_err(|error| tables.refused(error))
+        })
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
@@ -238,7 +258,9 @@ impl Store for MemoryStore {
         change: Change,
         note: Option<AuditNote>,
     ) -> Result<Changed, ChangeError> {
-        self.verb(|tables, now| tables.operate(change, note, now))
+        self.verb(|tables, now| {
+            tables.operate(change, note, now).map_err(|error| tables.refused_change(error))
+        })
     }
 
     async fn audit(
@@ -268,7 +290,7 @@ impl Store for MemoryStore {
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        Ok(self.lock().jobs.get(&id).map(|row| row.job.clone()))
+        Ok(self.lock().stored(id).map(|row| row.job.clone()))
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
@@ -307,12 +329,12 @@ impl Store for MemoryStore {
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
-        Ok(self.lock().jobs.get(&id).map(|row| row.history.clone()).unwrap_or_default())
+        Ok(self.lock().stored(id).map(|row| row.history.clone()).unwrap_or_default())
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         let tables = self.lock();
-        Ok(tables.jobs.get(&id).map(|row| row.logs.iter().cloned().collect()).unwrap_or_default())
+        Ok(tables.stored(id).map(|row| row.logs.iter().cloned().collect()).unwrap_or_default())
     }
 
     async fn vitals(&self, _thorough: bool) -> Result<Vitals, StoreError> {

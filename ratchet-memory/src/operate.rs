@@ -46,6 +46,9 @@ impl Tables {
                 self.items.forget(&rejects);
                 ChangeReply::Forgotten
             }
+            Change::PurgeArchive { state, age, limit } => {
+                ChangeReply::ArchivePurged(self.purge_archive(state, age, limit, now))
+            }
             Change::Operation(update) => {
                 ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))
             }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::row::Row;
 use super::tables::Tables;
 use ratchet_store::model::{Filter, JobId, JobRecord, JobState, Page, PageRequest, UnknownJob};
 use ratchet_store::rules::search::Search;
 
 impl Tables {
-    pub(super) fn list(&self, filter: &Filter, page: PageRequest) -> Page {
+    pub(super) fn list_live(&self, filter: &Filter, page: PageRequest) -> Page {
         let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
         if let Some(until) = filter.expires_by {
             let ids = self.index.expiring(until);
@@ -63,27 +64,40 @@ impl Tables {
         limit: u32,
         now: Timestamp,
     ) -> u64 {
-        let Ok(until) = now.checked_sub(age) else { return 0 };
+        let purged = self.take_old(state, age, limit, now).len();
+        u64::try_from(purged).unwrap_or(u64::MAX)
+    }
+
+    /// Removes and returns old jobs, with everything that belongs to them. Removes old groups.
+    pub(super) fn take_old(
+        &mut self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+        now: Timestamp,
+    ) -> Vec<Row> {
+        let Ok(until) = now.checked_sub(age) else { return Vec::new() };
         if !state.is_terminal() {
-            return 0;
+            return Vec::new();
         }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         // A job with a lingering run is kept, because its row identifies the queue and keys that the run holds.
         let old = self.index.finished(state, until).filter(|id| !self.keys.lingers(*id));
         let old: Vec<_> = old.filter(|id| !self.is_needed(*id)).take(limit).collect();
-        for row in old.iter().filter_map(|id| self.jobs.remove(id)) {
+        let old: Vec<_> = old.iter().filter_map(|id| self.jobs.remove(id)).collect();
+        for row in &old {
             self.index.remove(&row.job);
             self.graph.forget(&row.job);
             self.items.forget_job(row.job.id);
             self.successors.remove(&row.job.id);
         }
         self.purge_groups(until, limit);
-        u64::try_from(old.len()).unwrap_or(u64::MAX)
+        old
     }
 }
 
 /// Returns the first matching jobs, and where the next page begins.
-fn page_of<'a>(
+pub(super) fn page_of<'a>(
     jobs: impl Iterator<Item = &'a JobRecord>,
     filter: &Filter,
     page: PageRequest,

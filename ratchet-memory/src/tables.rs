@@ -23,6 +23,7 @@ use ratchet_store::model::{
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) jobs: BTreeMap<JobId, Row>,
+    pub(super) archive: BTreeMap<JobId, Row>,
     pub(super) index: Index,
     pub(super) keys: Keys,
     pub(super) gates: Gates,

@@ -32,10 +32,14 @@ impl Inner {
         if let Command::Redrive { filter, limit } = &command {
             return self.redrive(filter, *limit).await;
         }
-        let (reply, post_commit) = transact!(self, |db| {
+        let done = transact!(self, |db| {
             let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
             (self.command_within(db, &command, &mut post_commit).await?, post_commit)
-        })?;
+        });
+        let (reply, post_commit) = match done {
+            Ok(done) => done,
+            Err(fault) => return Err(self.refused(fault).await),
+        };
         self.tell(post_commit);
         Ok(reply)
     }

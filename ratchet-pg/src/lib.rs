@@ -11,6 +11,7 @@
 //! fence: a run can settle its job only while its lease has the job as a member with the claimed version, and a job has
 //! at most one outcome.
 
+mod archive;
 mod blocked;
 mod bulk;
 mod catalog;

@@ -44,7 +44,7 @@ impl Inner {
             self.check_ids(std::slice::from_ref(successor))?;
         }
         let target = change.target();
-        let (changed, announce) = transact!(self, |db| {
+        let done = transact!(self, |db| {
             let mut announce = Announce {
                 post_commit: PostCommit { unsettled: true, ..PostCommit::default() },
                 ..Announce::default()
@@ -62,7 +62,11 @@ impl Inner {
             }
             crash_point(CrashPoint::CommandDone);
             (Changed::new(reply, number), announce)
-        })?;
+        });
+        let (changed, announce) = match done {
+            Ok(done) => done,
+            Err(fault) => return Err(self.refused(fault).await),
+        };
         self.tell(announce.post_commit);
         self.announce(&announce.fresh);
         if announce.unblocked {
@@ -143,6 +147,9 @@ impl Inner {
                 self.forget_rejects_within(db, rejects).await?;
                 ChangeReply::Forgotten
             }
+            Change::PurgeArchive { state, age, limit } => ChangeReply::ArchivePurged(
+                self.purge_archive_within(db, *state, *age, *limit).await?,
+            ),
             Change::Operation(update) => {
                 let post_commit = &mut announce.post_commit;
                 let reply = self.update_operation_within(db, update, post_commit).await?;

@@ -60,15 +60,15 @@ pub(crate) struct DropBackoff {
 impl DropBackoff {
     /// The most jobs to move out of a partition. If more must be kept, the partition stays and its old jobs are purged
     /// one by one.
-    const MOST_KEPT: i32 = 10_000;
+    pub(crate) const MOST_KEPT: i32 = 10_000;
     const AFTER_TOO_MUCH: Duration = Duration::from_hours(1);
 
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_none_or(|until| Instant::now() >= until)
     }
 
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let until = Instant::now() + Self::AFTER_TOO_MUCH;
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
     }

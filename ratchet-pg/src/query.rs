@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    AttemptRecord, Counts, Filter, GroupId, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
-    TerminalReason, UnknownJob,
+    ArchivedJobs, AttemptRecord, Counts, Filter, GroupId, JobId, JobRecord, JobState, LogLine,
+    Page, PageRequest, TerminalReason, UnknownJob,
 };
-use ratchet_store::rules::search::Search;
+use ratchet_store::rules::search::{Search, merge};
 use uuid::Uuid;
 
 use crate::db;
@@ -26,7 +26,10 @@ impl Inner {
         let (mut jobs, mut unread) = self.read_jobs(&mut db, vec![id.uuid()]).await?;
         db.done().await?;
         match unread.pop() {
-            None => Ok(jobs.pop()),
+            None => match jobs.pop() {
+                Some(job) => Ok(Some(job)),
+                None => self.archived_job(id).await,
+            },
             Some(unread) => {
                 let refusal = unread.refusal();
                 self.noted.note([unread]);
@@ -39,22 +42,39 @@ impl Inner {
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
-        let page = match filter.searches() {
-            true => self.search(&mut db, filter, page).await?,
-            false => {
-                let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-                let most = i64::from(page.limit) + 1;
-                let mut ids = self.list_ids(&mut db, filter, page.before, most).await?;
-                let more = ids.len() > limit;
-                ids.truncate(limit);
-                let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
-                let jobs = self.jobs_in_order(&mut db, filter, ids).await?;
-                Page { jobs, next, examined: None }
+        // The live jobs first, so that a job that is archived meanwhile is in one of the two.
+        let page = match filter.archived {
+            ArchivedJobs::Exclude => self.page_in(&mut db, filter, page, Place::Live).await?,
+            ArchivedJobs::Only => self.page_in(&mut db, filter, page, Place::Archive).await?,
+            ArchivedJobs::Include => {
+                let live = self.page_in(&mut db, filter, page, Place::Live).await?;
+                let archived = self.page_in(&mut db, filter, page, Place::Archive).await?;
+                merge(live, archived, filter, page)
             }
         };
         db.commit().await?;
         self.try_to_set_aside_unreadable().await;
         Ok(page)
+    }
+
+    async fn page_in(
+        &self,
+        db: &mut PgConnection,
+        filter: &Filter,
+        page: PageRequest,
+        place: Place,
+    ) -> Result<Page, Fault> {
+        if filter.searches() {
+            return self.search(db, filter, page, place).await;
+        }
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let most = i64::from(page.limit) + 1;
+        let mut ids = self.list_ids(db, filter, page.before, most, place).await?;
+        let more = ids.len() > limit;
+        ids.truncate(limit);
+        let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
+        let jobs = self.jobs_in_order(db, filter, ids, place).await?;
+        Ok(Page { jobs, next, examined: None })
     }
 
     /// Reads the jobs that a statement can select, chunk by chunk, and compares them with the other conditions.
@@ -63,14 +83,15 @@ impl Inner {
         db: &mut PgConnection,
         filter: &Filter,
         request: PageRequest,
+        place: Place,
     ) -> Result<Page, Fault> {
         const CHUNK: i64 = 1000;
         let (mut search, mut before) = (Search::new(filter, request), request.before);
         loop {
-            let ids = self.list_ids(db, filter, before, CHUNK).await?;
+            let ids = self.list_ids(db, filter, before, CHUNK, place).await?;
             let Some(last) = ids.last().copied() else { break };
             before = Some(JobId::from_uuid(last));
-            let jobs = self.jobs_in_order(db, filter, ids).await?;
+            let jobs = self.jobs_in_order(db, filter, ids, place).await?;
             if !jobs.iter().all(|job| search.add(job)) {
                 break;
             }
@@ -85,8 +106,13 @@ impl Inner {
         filter: &Filter,
         before: Option<JobId>,
         most: i64,
+        place: Place,
     ) -> Result<Vec<Uuid>, Fault> {
-        let statement = self.sql.list_ids_by(filter.oldest_first, filter.expires_by.is_some());
+        let expiring = filter.expires_by.is_some();
+        let statement = match place {
+            Place::Live => self.sql.list_ids_by(filter.oldest_first, expiring),
+            Place::Archive => self.sql.list_archived_ids_by(filter.oldest_first),
+        };
         let query = db::query_scalar(statement).bind(most).bind(before.map(JobId::uuid));
         Ok(bind_filter(query, filter).fetch_all(db).await?)
     }
@@ -97,8 +123,12 @@ impl Inner {
         db: &mut PgConnection,
         filter: &Filter,
         ids: Vec<Uuid>,
+        place: Place,
     ) -> Result<Vec<JobRecord>, Fault> {
-        let mut jobs = self.jobs(db, ids).await?;
+        let mut jobs = match place {
+            Place::Live => self.jobs(db, ids).await?,
+            Place::Archive => self.archived_jobs(db, ids).await?,
+        };
         if filter.oldest_first {
             jobs.reverse();
         }
@@ -120,12 +150,18 @@ impl Inner {
     pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, Fault> {
         let rows = db::query(self.sql.select_attempts()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
+        if rows.is_empty() {
+            return self.archived_attempts(id).await;
+        }
         Ok(readable("attempt", &rows, attempt)?)
     }
 
     pub(crate) async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, Fault> {
         let rows = db::query(self.sql.select_logs()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
+        if rows.is_empty() {
+            return self.archived_logs(id).await;
+        }
         Ok(readable("log line", &rows, log)?)
     }
 
@@ -156,22 +192,50 @@ impl Inner {
         // The best index depends on the state.
         let removed: i64 = transact!(self, |db| {
             db::query(self.sql.plan_anew()).execute(&mut *db).await?;
-            self.purge_within(db, state, age, limit).await?
+            self.remove_within(db, state, age, limit, Removal::Delete).await?
         })?;
         // Whole partitions do not count against the limit, because dropping them is cheap.
         Ok(dropped + to_u64(removed))
     }
 }
 
+/// What becomes of old jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    Delete,
+    Archive,
+}
+
+/// Where jobs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Live,
+    Archive,
+}
+
 impl Inner {
-    /// Removes old jobs. Locks them first, then checks the conditions again, because they may have changed before the
-    /// lock.
-    async fn purge_within(
+    /// Moves old jobs to the archive, like [`Self::purge`].
+    pub(crate) async fn archive_within(
         &self,
         db: &mut PgConnection,
         state: JobState,
         age: Duration,
         limit: u32,
+    ) -> Result<i64, Fault> {
+        let moved = self.remove_within(db, state, age, limit, Removal::Archive).await?;
+        crash_point(CrashPoint::ArchiveMoved);
+        Ok(moved)
+    }
+
+    /// Removes old jobs. Locks them first, then checks the conditions again, because they may have changed before the
+    /// lock.
+    async fn remove_within(
+        &self,
+        db: &mut PgConnection,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+        removal: Removal,
     ) -> Result<i64, Fault> {
         let old = db::query(self.sql.lock_old())
             .bind(state.code())
@@ -189,7 +253,16 @@ impl Inner {
         let graphs: Vec<Uuid> = graphs.fetch_all(&mut *db).await?;
         let leases = db::query_scalar(self.sql.try_lock_leases()).bind(leases);
         let leases: Vec<Uuid> = leases.fetch_all(&mut *db).await?;
-        let removed = db::query(self.sql.purge_jobs())
+        let statement = match removal {
+            Removal::Delete => self.sql.purge_jobs(),
+            Removal::Archive => {
+                if !jobs.is_empty() {
+                    db::query(self.sql.make_archive_parts()).bind(&jobs).execute(&mut *db).await?;
+                }
+                self.sql.archive_jobs()
+            }
+        };
+        let removed = db::query(statement)
             .bind(state.code())
             .bind(jobs)
             .bind(graphs)

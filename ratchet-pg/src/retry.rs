@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    AuditNote, Change, Command, CommandError, CommandReply, Envelope, Filter, JobId, JobRecord,
-    JobState, Redriven, TransitionKind,
+    ArchivedJobs, AuditNote, Change, Command, CommandError, CommandReply, Envelope, Filter, JobId,
+    JobRecord, JobState, Redriven, TransitionKind,
 };
 use ratchet_store::rules::graph::{Changes, GraphEvent};
 use uuid::Uuid;
@@ -188,6 +188,9 @@ impl Inner {
         post_commit: &mut PostCommit,
     ) -> Result<(Redriven, Option<Uuid>), Fault> {
         let mut redriven = Redriven::default();
+        if filter.archived == ArchivedJobs::Only {
+            return Ok((redriven, None));
+        }
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let query = db::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
         let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;

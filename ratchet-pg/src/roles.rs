@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use crate::error::store_error;
 use crate::options::PgOptions;
 use crate::runtime::StoreRuntime;
-use crate::sql::quote;
+use crate::sql::{archive_schema, quote};
 use crate::tls;
 
 /// What a user of the database may do; see [`PgOptions::grants`].
@@ -45,7 +45,8 @@ const VACUUMED: [&str; 4] = ["ready", "scheduled", "lease", "tally"];
 const VIEWS: [&str; 4] = ["v_jobs", "v_queues", "v_failures", "v_nodes"];
 
 /// Functions without effects.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
+    "instant_of(uuid)",
     "now_micros()",
     "id_at(bigint)",
     "sort_key(bigint, bigint)",
@@ -75,6 +76,7 @@ impl DatabaseRole {
     }
 
     fn grants(self, schema: &str, user: &str) -> Vec<String> {
+        let archive = quote(&archive_schema(schema));
         let (schema, user) = (quote(schema), quote(user));
         // The user may have had another role before.
         let mut grants: Vec<_> = ["TABLES", "SEQUENCES", "FUNCTIONS"]
@@ -84,6 +86,8 @@ impl DatabaseRole {
             "ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} REVOKE ALL ON TABLES FROM {user}"
         ));
         grants.push(format!("GRANT USAGE ON SCHEMA {schema} TO {user}"));
+        grants.push(format!("REVOKE ALL ON ALL TABLES IN SCHEMA {archive} FROM {user}"));
+        grants.push(format!("REVOKE ALL ON SCHEMA {archive} FROM {user}"));
         let functions = |functions: &[&str]| {
             let named: Vec<_> = functions.iter().map(|name| format!("{schema}.{name}")).collect();
             format!("GRANT EXECUTE ON FUNCTION {} TO {user}", named.join(", "))
@@ -97,6 +101,8 @@ impl DatabaseRole {
                 grants.push(format!("GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {user}"));
                 grants.push(by_default(&schema, "SELECT", &user));
                 grants.push(functions(&PURE));
+                grants.push(format!("GRANT USAGE ON SCHEMA {archive} TO {user}"));
+                grants.push(format!("GRANT SELECT ON {} TO {user}", of_archive(&archive)));
             }
             Self::Operate | Self::Work => {
                 let rights = "SELECT, INSERT, UPDATE, DELETE";
@@ -108,6 +114,10 @@ impl DatabaseRole {
                 let revoke = |rights: &str, names: &[&str]| {
                     format!("REVOKE {rights} ON {} FROM {user}", tables(names))
                 };
+                grants.push(format!("GRANT USAGE ON SCHEMA {archive} TO {user}"));
+                grants.push(format!("GRANT {rights} ON {} TO {user}", of_archive(&archive)));
+                grants.push(format!("REVOKE INSERT, UPDATE, DELETE ON {archive}.part FROM {user}"));
+                grants.push(functions(&["drop_archive_part(bigint)"]));
                 grants.push(revoke("INSERT, UPDATE, DELETE", &OF_MIGRATIONS));
                 grants.push(revoke("INSERT, UPDATE, DELETE", &VIEWS));
                 grants.push(revoke("UPDATE, DELETE", &[APPEND_ONLY]));
@@ -115,6 +125,9 @@ impl DatabaseRole {
                     grants.push(functions(&[
                         "make_parts(bigint, bigint)",
                         "drop_part(bigint, integer)",
+                        "make_archive_parts(uuid[])",
+                        "prepare_archive_part(bigint)",
+                        "archive_part(bigint, integer)",
                     ]));
                     grants.push(maintain(&tables(&VACUUMED), &user));
                 } else {
@@ -124,12 +137,21 @@ impl DatabaseRole {
             Self::Migrate => {
                 grants = vec![
                     format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
+                    format!("CREATE SCHEMA IF NOT EXISTS {archive}"),
                     owner_of_all(&schema, &user),
+                    owner_of_all(&archive, &user),
                 ];
             }
         }
         grants
     }
+}
+
+/// Returns the tables of the archive. Partitions are read and written through them.
+fn of_archive(archive: &str) -> String {
+    ["job", "outcome", "attempt", "note", "log", "part", "moved", "tally"]
+        .map(|name| format!("{archive}.{name}"))
+        .join(", ")
 }
 
 /// Lets a worker vacuum the tables that it changes most. Before PostgreSQL 17 only the owner may, and the vacuum of the

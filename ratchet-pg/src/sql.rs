@@ -222,6 +222,18 @@ statements! {
     hold_deliveries: "outbox/hold_deliveries.sql",
     delete_deliveries: "outbox/delete_deliveries.sql",
     select_alerts: "outbox/select_alerts.sql",
+    prepare_archive_part: "archive/prepare_part.sql",
+    archive_part: "archive/archive_part.sql",
+    make_archive_parts: "archive/make_parts.sql",
+    drop_archive_part: "archive/drop_part.sql",
+    archive_jobs: "archive/archive_jobs.sql",
+    purge_archived_jobs: "archive/purge_jobs.sql",
+    count_archived: "archive/select_counts.sql",
+    describe_archive: "archive/select_status.sql",
+    select_archived_jobs: "archive/select_jobs.sql",
+    select_archived_attempts: "archive/select_attempts.sql",
+    select_archived_logs: "archive/select_logs.sql",
+    list_archived_ids: "archive/list_ids.sql",
     now: "query/now.sql",
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
@@ -363,6 +375,20 @@ impl Sql {
         Statement { name, text: AssertSqlSafe(text).into_sql_str(), keep }
     }
 
+    /// Returns `list_archived_ids`, in this direction.
+    pub(crate) fn list_archived_ids_by(&self, oldest_first: bool) -> Statement {
+        let Statement { name, text, keep } = self.list_archived_ids();
+        if !oldest_first {
+            return Statement { name, text, keep };
+        }
+        let mut text = text.as_str().to_owned();
+        for (from, to) in DIRECTION {
+            text = text.replace(from, to);
+        }
+        let name = "list_archived_ids_oldest_first";
+        Statement { name, text: AssertSqlSafe(text).into_sql_str(), keep }
+    }
+
     /// Returns a migration for this schema. Its text is part of this program.
     pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
         AssertSqlSafe(self.names.place(text)).into_sql_str()
@@ -374,17 +400,19 @@ pub(crate) const LONGEST_NAME: usize = 63;
 
 /// The placeholders in the statements, and their replacements.
 #[derive(Debug)]
-struct Names([(&'static str, String); 5]);
+struct Names([(&'static str, String); 7]);
 
 impl Names {
     fn new(schema: &str) -> Self {
         let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
-        let quoted = quote(schema);
+        let (quoted, archive) = (quote(schema), archive_schema(schema));
         // Advisory locks are shared by the whole database. In the default schema their names never change, so that
         // workers of different versions exclude each other.
         let scope = if schema == "ratchet" { String::new() } else { format!("{schema} ") };
         Self([
             ("ratchet.", format!("{quoted}.")),
+            ("ratchet_archive.", format!("{}.", quote(&archive))),
+            ("__ARCHIVE__", literal(&archive)),
             ("__SCHEMA__", quoted),
             ("__CHANNEL__", literal(&channel(schema))),
             ("__HOME__", literal(schema)),
@@ -462,6 +490,19 @@ pub(crate) fn channel(schema: &str) -> String {
         channel.pop();
     }
     channel
+}
+
+/// Returns the schema of the archive of a schema. If the name would be too long, it is shortened and a hash is added.
+pub(crate) fn archive_schema(schema: &str) -> String {
+    const SUFFIX: &str = "_archive";
+    if schema.len() + SUFFIX.len() <= LONGEST_NAME {
+        return format!("{schema}{SUFFIX}");
+    }
+    let hash = schema
+        .bytes()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let kept = schema.floor_char_boundary(LONGEST_NAME - SUFFIX.len() - 9);
+    format!("{}_{hash:08x}{SUFFIX}", &schema[..kept])
 }
 
 /// Quotes an identifier.

@@ -21,6 +21,8 @@ pub(crate) enum Op {
     Lead,
     Declare,
     Purge,
+    Archive,
+    PurgeArchive,
     /// Pause, resume, cancel or reschedule.
     Command,
     /// A manual retry or a redrive: the only commands that make an ended job live again.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
+    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
     BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
@@ -146,6 +146,24 @@ impl Store for FaultyStore {
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         self.plain(Op::Purge, move |store| at_once(store.purge(state, age, limit))).await?
+    }
+
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        self.plain(Op::Archive, move |store| at_once(store.archive(state, age, limit))).await?
+    }
+
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.plain(Op::PurgeArchive, move |store| at_once(store.purge_archive(state, age, limit)))
+            .await?
+    }
+
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError> {
+        self.world.store.archive_status().await
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {

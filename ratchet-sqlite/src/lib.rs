@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod archive;
 mod backup;
 mod blocked;
 mod bulk;

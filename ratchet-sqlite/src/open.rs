@@ -9,6 +9,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio::time::Instant;
 
+use crate::archive::Archive;
 use crate::error::Fault;
 use crate::file::{Files, Watch};
 use crate::migrate::{check, migrate};
@@ -57,6 +58,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         listener: Notify::new(),
         damage: OnceLock::new(),
         files: Files::opened(&options.path),
+        archive: Arc::new(Archive::new(&options.path, &connect)),
         pool: transaction::pool(&options, &connect),
     });
     let writer = Writer {

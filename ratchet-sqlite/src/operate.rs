@@ -37,6 +37,19 @@ impl Session<'_> {
         Ok(Ok(Changed::new(reply, Some(entry.number))))
     }
 
+    /// Adds an entry about a change that was made elsewhere. Returns its number.
+    pub(crate) async fn record_change(
+        &mut self,
+        target: &Target,
+        note: &AuditNote,
+        reply: &ChangeReply,
+    ) -> Result<u64, sqlx::Error> {
+        let head = head(self.conn).await?;
+        let entry = audit::entry(head, self.now, note, target, None, audit::of_reply(reply));
+        self.append(&entry).await?;
+        Ok(entry.number)
+    }
+
     async fn change(
         &mut self,
         change: &Change,
@@ -79,6 +92,8 @@ impl Session<'_> {
                 self.forget_rejects(rejects).await?;
                 ChangeReply::Forgotten
             }
+            // The archive is another file, see `SqliteStore::operate_archive`.
+            Change::PurgeArchive { .. } => ChangeReply::ArchivePurged(0),
             Change::Operation(update) => match self.update_operation(update).await? {
                 Ok(reply) => ChangeReply::Operation(Box::new(reply)),
                 Err(refused) => return Ok(Err(refused)),

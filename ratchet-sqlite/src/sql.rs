@@ -5,6 +5,36 @@ use std::sync::{Arc, LazyLock};
 
 use sqlx::AssertSqlSafe;
 
+pub(crate) mod archive {
+    pub(crate) const COUNT_JOBS: &str = include_str!("../sql/archive/count_jobs.sql");
+    pub(crate) const DELETE_ARCHIVED: &str = include_str!("../sql/archive/delete_archived.sql");
+    pub(crate) const DELETE_MOVED: &str = include_str!("../sql/archive/delete_moved.sql");
+    pub(crate) const GET_ARCHIVED_AT: &str = include_str!("../sql/archive/get_archived_at.sql");
+    pub(crate) const GET_BOUNDS: &str = include_str!("../sql/archive/get_bounds.sql");
+    pub(crate) const INSERT_ARCHIVED: &str = include_str!("../sql/archive/insert_archived.sql");
+    pub(crate) const INSERT_ARCHIVING: &str = include_str!("../sql/archive/insert_archiving.sql");
+    pub(crate) const INSERT_ATTEMPTS: &str = include_str!("../sql/archive/insert_attempts.sql");
+    pub(crate) const INSERT_LOG_LINES: &str = include_str!("../sql/archive/insert_log_lines.sql");
+    pub(crate) const INSERT_TEMPLATES: &str = include_str!("../sql/archive/insert_templates.sql");
+    pub(crate) const LIST_ARCHIVING: &str = include_str!("../sql/archive/list_archiving.sql");
+    pub(crate) const LIST_COLUMNS: &str = include_str!("../sql/archive/list_columns.sql");
+    pub(crate) const LIST_COPIES: &str = include_str!("../sql/archive/list_copies.sql");
+    pub(crate) const LIST_OLD: &str = include_str!("../sql/archive/list_old.sql");
+
+    /// Returns the statement that lists the jobs that a purge would delete, for a connection to the archive.
+    pub(crate) fn list_finished() -> String {
+        super::purge::LIST_FINISHED.replace("ratchet_", "live.ratchet_")
+    }
+
+    /// Returns the statement that copies jobs (a list of seq of the file of the jobs), with these columns.
+    pub(crate) fn insert_jobs(columns: &str) -> String {
+        format!(
+            "INSERT INTO main.ratchet_job ({columns}) SELECT {columns} FROM live.ratchet_job \
+             WHERE seq IN (SELECT value FROM json_each(?1))"
+        )
+    }
+}
+
 pub(crate) mod audit {
     pub(crate) const GET_HEAD: &str = include_str!("../sql/audit/get_head.sql");
     pub(crate) const GET_LAST: &str = include_str!("../sql/audit/get_last.sql");

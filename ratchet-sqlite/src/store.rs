@@ -11,6 +11,7 @@ use ratchet_store::{StoreError, StoreErrorKind, Wake};
 use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::{Notify, broadcast, mpsc};
 
+use crate::archive::Archive;
 use crate::error::Fault;
 use crate::file::Files;
 use crate::open;
@@ -18,7 +19,7 @@ use crate::options::SqliteOptions;
 use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
-use crate::verb::{AnyRequest, LookAgain, Request, Verb};
+use crate::verb::{AnyRequest, LookAgain, RecordChange, RemoveArchived, Request, Verb};
 
 /// A [`Store`](ratchet_store::Store) in one SQLite file, the embedded default. Clones share the connections.
 ///
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     /// The first error that reported the file as damaged.
     pub(crate) damage: OnceLock<Fault>,
     pub(crate) files: Files,
+    pub(crate) archive: Arc<Archive>,
     /// For transactions of the application.
     pub(crate) pool: SqlitePool,
 }
@@ -125,6 +127,16 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
+    /// Deletes jobs whose copies are in the archive.
+    pub(crate) async fn remove_archived(&self, verb: RemoveArchived) -> Result<u64, StoreError> {
+        self.write(verb).await
+    }
+
+    /// Adds an entry to the audit trail.
+    pub(crate) async fn record_change(&self, verb: RecordChange) -> Result<u64, StoreError> {
+        self.write(verb).await
+    }
+
     /// Sends jobs that could not be read to the writer, which sets them aside. Does not wait for it.
     fn set_aside(&self, jobs: Vec<i64>) {
         if !jobs.is_empty() {
@@ -134,7 +146,7 @@ impl SqliteStore {
         }
     }
 
-    fn look<'a>(&'a self, conn: &'a mut SqliteConnection) -> Look<'a> {
+    pub(crate) fn look<'a>(&'a self, conn: &'a mut SqliteConnection) -> Look<'a> {
         let now = self.shared.clock.now().as_microsecond();
         Look { conn, templates: &self.shared.templates, now, unreadable: Vec::new() }
     }

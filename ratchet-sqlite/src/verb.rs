@@ -5,14 +5,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend, GaugeRow,
-    GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph, NewJob,
-    NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement, StatRow,
-    Token, WriteSchedule,
+    AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, ChangeReply, Changed, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend,
+    GaugeRow, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph,
+    NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement,
+    StatRow, Target, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
+use crate::archive::Copied;
 use crate::error::Fault;
 use crate::insert::is_plain;
 use crate::session::Session;
@@ -133,6 +134,10 @@ verbs! {
     Declare { node: NodeId } -> bool = |session, this| session.try_declare(this.node);
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
+    RemoveArchived { state: JobState, age: Duration, limit: u32, copied: Vec<Copied> } -> u64 =
+        |session, this| session.remove_archived(this.state, this.age, this.limit, &this.copied);
+    RecordChange { target: Target, note: AuditNote, reply: ChangeReply } -> u64 =
+        |session, this| session.record_change(&this.target, &this.note, &this.reply);
     RunCommand { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
     UpdateQueue { queue: String, order: QueueUpdate } -> bool =
         |session, this| session.update_queue(&this.queue, this.order.clone());

@@ -47,7 +47,7 @@ impl Look<'_> {
         Ok(vitals)
     }
 
-    async fn pragma(&mut self, pragma: &'static str) -> Result<u64, sqlx::Error> {
+    pub(crate) async fn pragma(&mut self, pragma: &'static str) -> Result<u64, sqlx::Error> {
         let row = sqlx::query(pragma).fetch_one(&mut *self.conn).await?;
         Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
     }

@@ -68,6 +68,7 @@ impl Writer {
         for reader in self.readers.take() {
             let _ = reader.close().await;
         }
+        self.shared.archive.close().await;
         if let Err(error) = self.conn.close().await {
             tracing::debug!(%error, "the job database was not closed cleanly; it recovers when it is opened again");
         }

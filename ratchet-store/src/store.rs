@@ -18,16 +18,16 @@ use tokio::sync::broadcast;
 
 use crate::StoreError;
 use crate::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
-    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
-    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
-    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
+    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -149,6 +149,27 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// ended. Groups that ended at least `age` ago and have no members left are deleted too.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
+    /// Moves jobs to the archive instead of deleting them: those that [`Self::purge`] would delete, with their history and
+    /// logs. Returns the number of archived jobs.
+    ///
+    /// An archived job is found by [`Self::get`], [`Self::attempts`] and [`Self::logs`], and by [`Self::list`] if the
+    /// filter selects archived jobs. A command on it is refused with
+    /// [`CommandError::Archived`](crate::model::CommandError::Archived). Its rejected items, its edges in a graph and its
+    /// links to successors are deleted. A crash must neither lose a job nor show it twice.
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
+
+    /// Deletes archived jobs of a state that were archived at least `age` ago, at most `limit`. Returns the number of
+    /// deleted jobs. Idempotency keys are kept.
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
+
+    /// Returns what the archive contains.
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError>;
+
     /// Executes a command.
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError>;
 
@@ -218,7 +239,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;
 
-    /// Returns a job, or `None` if it does not exist.
+    /// Returns a job, also if it is archived, or `None` if it does not exist.
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
 
     /// Returns a page of the jobs that match a filter, newest first, or oldest first if the filter says so.
@@ -246,7 +267,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the outgoing edges of these vertices, ordered by vertex as given, then by ordinal.
     async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError>;
 
-    /// Returns the number of jobs by queue and state.
+    /// Returns the number of jobs by queue and state, without archived jobs.
     async fn counts(&self) -> Result<Counts, StoreError>;
 
     /// Returns the history of a job, oldest run first.

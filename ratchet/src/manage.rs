@@ -5,8 +5,8 @@
 
 pub use ratchet_core::{Actor, Audit, AuditError};
 pub use ratchet_core::{
-    Alerts, CHECKS, Capability, Check, FailureError, FailureGroup, FailureGroups, Failures,
-    Finding, Overview, QueueOverview, Severity, VERBS, Verb,
+    Alerts, Archive, ArchiveStatus, ArchivedJobs, CHECKS, Capability, Check, FailureError,
+    FailureGroup, FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,

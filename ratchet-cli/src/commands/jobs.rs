@@ -165,6 +165,10 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
         "finished",
         job.finished_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default(),
     );
+    field(
+        "archived",
+        job.archived_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default(),
+    );
     field("waited", job.queue_wait.map(duration).unwrap_or_default());
     field("took", job.duration.map(duration).unwrap_or_default());
     let retries = job.spec.options.max_retries;

@@ -19,7 +19,7 @@ fn rounds() -> u32 {
 }
 
 /// Submits jobs that differ in everything that a filter selects by.
-async fn fill(world: &World, rng: &mut Rng) {
+pub(super) async fn fill(world: &World, rng: &mut Rng) {
     let node = world.node().await;
     for _ in 0..JOBS {
         let payload = format!(r#"{{"n":{},"to":["a",{{"b":"{}"}}]}}"#, rng.u8(..3), rng.u8(..3));
@@ -53,7 +53,7 @@ async fn continue_some(world: &World, runs: &[Claimed], rng: &mut Rng) {
     }
 }
 
-fn random(rng: &mut Rng, jobs: &[JobRecord]) -> Filter {
+pub(super) fn random(rng: &mut Rng, jobs: &[JobRecord]) -> Filter {
     let mut filter = Filter::any();
     for _ in 0..rng.u8(1..4) {
         let job = &jobs[rng.usize(..jobs.len())];
@@ -85,7 +85,7 @@ fn random(rng: &mut Rng, jobs: &[JobRecord]) -> Filter {
 }
 
 /// Returns every job that a listing finds, page by page.
-async fn listed(world: &World, filter: &Filter) -> Vec<JobId> {
+pub(super) async fn listed(world: &World, filter: &Filter) -> Vec<JobId> {
     let (mut found, mut before) = (Vec::new(), None);
     // The loop is bounded so that a store that ignores the cursor fails instead of hanging.
     for _ in 0..JOBS {

@@ -1,6 +1,7 @@
 //! The cases for stores, by theme. The name of a case starts with the rule that it tests.
 
 pub mod alerts;
+pub mod archive;
 pub mod audit;
 pub mod breaker;
 pub mod bulk;

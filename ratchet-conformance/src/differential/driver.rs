@@ -163,6 +163,18 @@ impl<'a> Driver<'a> {
             Op::Purge(state, ticks) => {
                 format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
             }
+            Op::Archive(state, ticks) => {
+                format!("{:?}", ok(store.archive(*state, TICK * *ticks, 100_000).await))
+            }
+            Op::PurgeArchive(state, ticks) => {
+                format!("{:?}", ok(store.purge_archive(*state, TICK * *ticks, 100_000).await))
+            }
+            Op::ArchiveStatus => {
+                let status = ok(store.archive_status().await);
+                let times =
+                    [status.oldest, status.newest].map(|at| at.map(|at| self.normal.time(at)));
+                format!("{:?} {times:?}", status.counts)
+            }
             Op::Deliver(channel, limit) => self.deliver(*channel, *limit).await,
             Op::Get(id) => self.job(*id).await,
             Op::List(filter, limit) => {

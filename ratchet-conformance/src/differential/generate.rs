@@ -5,9 +5,9 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    AfterFailure, ArgumentTest, BreakerUpdate, BulkVerb, CancelCause, Channel, Command, Debounce,
-    Declarations, Due, Filter, GroupId, JobId, JobSpec, JobState, Judgment, NewJob, NodeAction,
-    NodeId, NodeUpdate, Placement, QueueLimits, QueueUpdate, Rate,
+    AfterFailure, ArchivedJobs, ArgumentTest, BreakerUpdate, BulkVerb, CancelCause, Channel,
+    Command, Debounce, Declarations, Due, Filter, GroupId, JobId, JobSpec, JobState, Judgment,
+    NewJob, NodeAction, NodeId, NodeUpdate, Placement, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -41,6 +41,8 @@ pub(super) struct Generator {
     stats_rng: Rng,
     /// For successors, for the same reason.
     successor_rng: Rng,
+    /// For archived jobs, for the same reason.
+    archive_rng: Rng,
     ids: u64,
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
@@ -55,6 +57,7 @@ impl Generator {
             rng: Rng::with_seed(seed),
             stats_rng: Rng::with_seed(!seed),
             successor_rng: Rng::with_seed(seed ^ 0x5ccc),
+            archive_rng: Rng::with_seed(seed ^ 0xa7c1),
             ids: 0,
             jobs: Vec::new(),
             nodes: Vec::new(),
@@ -63,9 +66,8 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
-        if let Some(op) =
-            self.stats_op().or_else(|| self.operator_op()).or_else(|| self.successor_op())
-        {
+        let other = self.stats_op().or_else(|| self.operator_op());
+        if let Some(op) = other.or_else(|| self.successor_op()).or_else(|| self.archive_op()) {
             return op;
         }
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
@@ -156,6 +158,27 @@ impl Generator {
         ];
         let (name, judgment) = (["mail", "bill"][rng.usize(..2)], judgments[rng.usize(..4)]);
         Some(Op::MarkFailure(name, rng.u8(..2), judgment))
+    }
+
+    /// Returns an operation on archived jobs, or `None` for another one.
+    fn archive_op(&mut self) -> Option<Op> {
+        self.graphs.as_ref()?;
+        let rng = &mut self.archive_rng;
+        if rng.u8(..24) > 0 {
+            return None;
+        }
+        let ended = [JobState::Succeeded, JobState::Failed, JobState::Canceled];
+        let (state, ticks) = (ended[rng.usize(..3)], rng.u32(..6));
+        Some(match rng.u8(..8) {
+            0..3 => Op::Archive(state, ticks),
+            3 => Op::PurgeArchive(state, ticks),
+            4 => Op::ArchiveStatus,
+            _ => {
+                let archived = ArchivedJobs::ALL[rng.usize(..3)];
+                let limit = rng.u32(1..8);
+                Op::List(self.filter().archived(archived), limit)
+            }
+        })
     }
 
     /// Returns an edit of a job that was claimed recently, or `None` for another operation.

@@ -32,6 +32,7 @@ impl Normal {
         job.queued_at = self.time(job.queued_at);
         job.started_at = job.started_at.map(|at| self.time(at));
         job.finished_at = job.finished_at.map(|at| self.time(at));
+        job.archived_at = job.archived_at.map(|at| self.time(at));
         job.queue_wait = job.queue_wait.map(span);
         job.duration = job.duration.map(span);
         job.envelope = job.envelope.map(|envelope| self.envelope(envelope));

@@ -56,6 +56,12 @@ pub enum Op {
     Explain(JobId),
     /// Purges the jobs in a state that are older than a number of ticks.
     Purge(JobState, u32),
+    /// Archives the jobs in a state that are older than a number of ticks.
+    Archive(JobState, u32),
+    /// Purges the jobs in a state that were archived a number of ticks ago.
+    PurgeArchive(JobState, u32),
+    /// Counts archived jobs.
+    ArchiveStatus,
     /// Takes deliveries and acknowledges every second one.
     Deliver(Channel, u32),
     /// Reads one job with its history and log.

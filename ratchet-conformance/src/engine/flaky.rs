@@ -8,16 +8,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
-    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
-    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
-    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
+    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
+    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Verdict, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, StoreErrorKind, Wake};
@@ -316,6 +316,26 @@ impl Store for Flaky {
             return Err(StoreError::new(StoreErrorKind::Unavailable, "this purge fails"));
         }
         self.up()?.purge(state, age, limit).await
+    }
+
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        if self.switches.fail_purge.swap(false, Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Unavailable, "this purge fails"));
+        }
+        self.up()?.archive(state, age, limit).await
+    }
+
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.up()?.purge_archive(state, age, limit).await
+    }
+
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError> {
+        self.up()?.archive_status().await
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {

@@ -119,6 +119,7 @@ macro_rules! __engine_cases {
                 d_04_a_redrive_is_bounded_and_repeatable
                 d_05_what_was_kept_long_enough_is_purged
                 d_05_a_purge_that_failed_is_retried_by_the_next_sweep
+                a_01_what_was_kept_long_enough_is_archived_within_the_window
             }
             payload_changes {
                 u_03_the_table_of_payload_changes

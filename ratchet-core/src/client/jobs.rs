@@ -69,7 +69,7 @@ impl Jobs {
         self
     }
 
-    /// Returns the record of a job; `None` if it does not exist or was purged.
+    /// Returns the record of a job, also if it is archived; `None` if it does not exist or was purged.
     pub async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
         self.core.store.get(id).await
     }
@@ -130,7 +130,10 @@ impl Jobs {
     /// ```
     pub async fn explain(&self, id: JobId) -> Result<Option<Explanation>, StoreError> {
         let context = self.core.store.claim_context(id).await?;
-        let Some(context) = context else { return Ok(None) };
+        let Some(context) = context else {
+            let job = self.core.store.get(id).await?.filter(|job| job.archived_at.is_some());
+            return Ok(job.map(|job| Explanation::NotWaiting(job.state)));
+        };
         let explanation = context.explain(self.core.config.isolate_after_crashes);
         // The last run of a job whose key is missing says which one.
         let mut reasons = match explanation {

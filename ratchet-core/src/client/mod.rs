@@ -2,6 +2,7 @@
 
 mod acting;
 mod alerts;
+mod archive;
 mod arguments;
 mod breakers;
 mod builder;
@@ -41,6 +42,7 @@ mod submit_metrics;
 
 pub(crate) use acting::{Acting, Manner, store_error, unexpected};
 pub use alerts::Alerts;
+pub use archive::Archive;
 pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;
 pub use builder::{BuildError, Builder};

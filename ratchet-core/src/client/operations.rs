@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use ratchet_store::StoreError;
 use ratchet_store::model::{
-    BulkVerb, Canary, Change, ChangeReply, CommandError, Filter, JobId, JobState, OperationControl,
-    OperationFilter, OperationId, OperationRecord, OperationReply, OperationUpdate, PageRequest,
+    ArchivedJobs, BulkVerb, Canary, Change, ChangeReply, CommandError, Filter, JobId, JobState,
+    OperationControl, OperationFilter, OperationId, OperationRecord, OperationReply,
+    OperationUpdate, PageRequest,
 };
 use ratchet_store::rules::operation;
+use ratchet_store::{StoreError, StoreErrorKind};
 use serde::Serialize;
 
 use super::Ratchet;
@@ -155,6 +156,11 @@ impl Operations {
         filter: &Filter,
         cutoff: Timestamp,
     ) -> Result<BulkPreview, StoreError> {
+        if filter.archived != ArchivedJobs::Exclude {
+            let problem =
+                "a bulk operation cannot change archived jobs; remove `archived` from the filter";
+            return Err(StoreError::new(StoreErrorKind::Data, problem));
+        }
         // A store keeps microseconds.
         let cutoff = Timestamp::from_microsecond(cutoff.as_microsecond()).unwrap_or(cutoff);
         let prepared = operation::prepare(self.core.ids.operation(), verb, filter, cutoff, None);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Builder;
-use crate::config::RunMode;
+use crate::config::{ArchiveFor, PurgeWindow, RunMode};
 use ratchet_store::model::{Backoff, Priority};
 
 impl Builder {
@@ -139,6 +139,26 @@ impl Builder {
     /// Sets how long failed jobs are kept; `None` means forever.
     pub fn keep_failed(self, age: impl Into<Option<Duration>>) -> Self {
         self.config(|config| config.keep_failed = age.into())
+    }
+
+    /// Sets what becomes of succeeded jobs after their retention. By default they are deleted.
+    pub fn archive_succeeded(self, archive: ArchiveFor) -> Self {
+        self.config(|config| config.archive_succeeded = archive)
+    }
+
+    /// Sets what becomes of canceled jobs after their retention. By default they are deleted.
+    pub fn archive_canceled(self, archive: ArchiveFor) -> Self {
+        self.config(|config| config.archive_canceled = archive)
+    }
+
+    /// Sets what becomes of failed jobs after their retention. By default they are deleted.
+    pub fn archive_failed(self, archive: ArchiveFor) -> Self {
+        self.config(|config| config.archive_failed = archive)
+    }
+
+    /// Sets when old jobs are deleted and archived. By default they always are.
+    pub fn purge_window(self, window: PurgeWindow) -> Self {
+        self.config(|config| config.purge_window = Some(window))
     }
 
     /// Sets how many times a job may be deferred. One more deferral makes it a dead letter. There is no limit by

@@ -4,6 +4,7 @@ mod breaker;
 mod defaults;
 mod env;
 mod queue;
+mod retention;
 mod run_mode;
 mod setting;
 mod value;
@@ -16,6 +17,7 @@ pub(crate) use breaker::breaker_settings;
 pub use defaults::JobDefaults;
 pub use env::{BadVariable, EnvError};
 pub use queue::{DepthLimit, QueueConfig};
+pub use retention::{ArchiveFor, PurgeWindow};
 pub use run_mode::RunMode;
 pub use setting::Setting;
 
@@ -90,6 +92,14 @@ pub struct Config {
     pub keep_canceled: Option<Duration>,
     /// How long failed jobs are kept; `None` means forever.
     pub keep_failed: Option<Duration>,
+    /// What becomes of succeeded jobs after that.
+    pub archive_succeeded: ArchiveFor,
+    /// What becomes of canceled jobs after that.
+    pub archive_canceled: ArchiveFor,
+    /// What becomes of failed jobs after that.
+    pub archive_failed: ArchiveFor,
+    /// When old jobs are deleted and archived; `None` means always.
+    pub purge_window: Option<PurgeWindow>,
     /// How long an unacknowledged delivery is held before it is retried.
     pub delivery_hold: Duration,
     /// The configuration of queues, by name.
@@ -147,6 +157,10 @@ impl Default for Config {
             keep_succeeded: Some(7 * DAY),
             keep_canceled: Some(7 * DAY),
             keep_failed: Some(90 * DAY),
+            archive_succeeded: ArchiveFor::Off,
+            archive_canceled: ArchiveFor::Off,
+            archive_failed: ArchiveFor::Off,
+            purge_window: None,
             delivery_hold: Duration::from_secs(30),
             queues: BTreeMap::new(),
             boost: JobSpec::DEFAULT_BOOST,
@@ -237,6 +251,7 @@ impl Config {
                 check(false, &format!("`breaker`: {error}"));
             }
         }
+        problems.extend(self.purge_window.as_ref().and_then(PurgeWindow::problem));
         self.defaults.problems(&mut problems);
         for (name, queue) in &self.queues {
             queue.problems(name, &mut problems);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::RunMode;
+use super::{ArchiveFor, PurgeWindow, RunMode};
 use ratchet_store::model::limits::{self, Field};
 use ratchet_store::model::{Backoff, BackoffKind, Jitter, Priority};
 
@@ -140,6 +140,52 @@ impl SettingValue for (Duration, Duration) {
 
     fn show(&self) -> String {
         format!("{}..{}", self.0.show(), self.1.show())
+    }
+}
+
+impl SettingValue for ArchiveFor {
+    const EXPECTS: &'static str = "`off`, `forever`, or a duration, such as `365d`";
+
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "off" => Some(Self::Off),
+            "forever" => Some(Self::Forever),
+            text => Duration::read(text).map(Self::Time),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Off => "off".to_owned(),
+            Self::Forever => "forever".to_owned(),
+            Self::Time(time) => time.show(),
+        }
+    }
+}
+
+impl SettingValue for Option<PurgeWindow> {
+    const EXPECTS: &'static str = "`always`, or a cron expression, a duration and a time zone, such as `0 2 * * *; 4h; Europe/Vienna`";
+
+    fn read(text: &str) -> Option<Self> {
+        if text == "always" {
+            return Some(None);
+        }
+        let mut parts = text.split(';').map(str::trim);
+        let (opens, duration) = (parts.next()?, Duration::read(parts.next()?)?);
+        let zone = parts.next().unwrap_or("UTC");
+        if parts.next().is_some() {
+            return None;
+        }
+        PurgeWindow::new(opens, duration, zone).ok().map(Some)
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Some(window) => {
+                format!("{}; {}; {}", window.opens, window.duration.show(), window.zone)
+            }
+            None => "always".to_owned(),
+        }
     }
 }
 
@@ -281,6 +327,8 @@ mod tests {
         round::<bool>(&["true", "false"]);
         round::<BTreeSet<String>>(&["mail", "mail,reports"]);
         round::<Priority>(&PRIORITIES);
+        round::<ArchiveFor>(&["off", "forever", "365d"]);
+        round::<Option<PurgeWindow>>(&["always", "0 2 * * *; 4h; Europe/Vienna"]);
         round::<RunMode>(&["until_stopped", "drain", "once"]);
         round::<Backoff>(&[
             "none",
@@ -307,6 +355,14 @@ mod tests {
             "18446744073709551615d",
         ]);
         refused::<(Duration, Duration)>(&["", "5s", "5s..", "..5s"]);
+        refused::<ArchiveFor>(&["", "on"]);
+        refused::<Option<PurgeWindow>>(&[
+            "",
+            "0 2 * * *",
+            "nightly; 4h",
+            "0 2 * * *; 4h; Mars",
+            "0 2 * * *; 4h; UTC; x",
+        ]);
         refused::<bool>(&["", "maybe"]);
         refused::<BTreeSet<String>>(&["", "a,,b", "a b", ","]);
         refused::<Priority>(&["", "High", "5"]);

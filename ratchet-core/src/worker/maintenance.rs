@@ -18,7 +18,7 @@ use super::trouble::Verb;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
 use super::watch::check_watched;
-use crate::config::RunMode;
+use crate::config::{ArchiveFor, RunMode};
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
@@ -181,22 +181,45 @@ async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), Stor
     purge(core).await.and(watched).and(reported).and(kept)
 }
 
-/// Purges jobs whose retention time has passed, in bounded batches.
+/// Deletes or archives jobs whose retention time has passed, in bounded batches, and deletes archived jobs after their second
+/// retention. Does nothing outside of the configured window.
 async fn purge(core: &Core) -> Result<(), StoreError> {
+    let config = &core.config;
+    if let Some(window) = &config.purge_window
+        && !window.is_open(core.store.now().await?)
+    {
+        return Ok(());
+    }
+    let kept = [
+        (JobState::Succeeded, config.keep_succeeded, config.archive_succeeded),
+        (JobState::Canceled, config.keep_canceled, config.archive_canceled),
+        (JobState::Failed, config.keep_failed, config.archive_failed),
+    ];
+    for (state, age, archive) in kept {
+        if let Some(age) = age {
+            match archive {
+                ArchiveFor::Off => batches(|limit| core.store.purge(state, age, limit)).await?,
+                ArchiveFor::Forever | ArchiveFor::Time(_) => {
+                    batches(|limit| core.store.archive(state, age, limit)).await?;
+                }
+            }
+        }
+        if let ArchiveFor::Time(age) = archive {
+            batches(|limit| core.store.purge_archive(state, age, limit)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Repeats a step until it finds less than it may take, but not forever.
+async fn batches<F: Future<Output = Result<u64, StoreError>>>(
+    step: impl Fn(u32) -> F,
+) -> Result<(), StoreError> {
     const BATCH: u32 = 1000;
     const MOST_BATCHES: usize = 20;
-    let config = &core.config;
-    let kept = [
-        (JobState::Succeeded, config.keep_succeeded),
-        (JobState::Canceled, config.keep_canceled),
-        (JobState::Failed, config.keep_failed),
-    ];
-    for (state, age) in kept.into_iter().filter_map(|(state, age)| Some((state, age?))) {
-        for _ in 0..MOST_BATCHES {
-            let removed = core.store.purge(state, age, BATCH).await?;
-            if removed < u64::from(BATCH) {
-                break;
-            }
+    for _ in 0..MOST_BATCHES {
+        if step(BATCH).await? < u64::from(BATCH) {
+            break;
         }
     }
     Ok(())

@@ -36,3 +36,12 @@ fn every_statement_says_what_its_rows_are() {
         assert!(!text.trim_end().ends_with(';'), "{name} ends in a semicolon");
     }
 }
+
+#[test]
+fn a_01_the_schema_of_the_archive_has_a_valid_name_of_its_own() {
+    assert_eq!(archive_schema("ratchet"), "ratchet_archive");
+    let long = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(62)));
+    let [one, other] = long.map(|schema| archive_schema(&schema));
+    assert!(one.len() <= LONGEST_NAME && one.ends_with("_archive"), "{one}");
+    assert_ne!(one, other);
+}

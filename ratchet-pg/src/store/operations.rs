@@ -6,16 +6,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
-    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
-    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
-    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
+    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -208,6 +208,23 @@ impl Store for PgStore {
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         once!(self, |inner| inner.purge(state, age, limit))
+    }
+
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        once!(self, |inner| inner.archive(state, age, limit))
+    }
+
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        once!(self, |inner| inner.purge_archive(state, age, limit))
+    }
+
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError> {
+        repeatable!(self, |inner| inner.archive_status())
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {

@@ -47,6 +47,7 @@ const LOOKS: &[&str] = &[
     "audit_head",
     "operations",
     "catalog",
+    "archive_status",
 ];
 
 #[test]

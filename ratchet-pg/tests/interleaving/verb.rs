@@ -64,6 +64,9 @@ verbs! {
     CancelGroup of "command",
     Purge of "purge",
     DropRange of "purge",
+    Archive of "archive",
+    ArchiveRange of "archive",
+    PurgeArchive of "purge_archive",
     Sweep of "orphans",
     Lead of "try_lead",
     Declare of "try_declare",
@@ -257,6 +260,18 @@ impl Verb {
             }
             Self::DropRange => {
                 store.purge(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
+            }
+            Self::Archive => {
+                for state in [JobState::Failed, JobState::Canceled] {
+                    store.archive(state, Duration::ZERO, 100).await?;
+                }
+                Ok(())
+            }
+            Self::ArchiveRange => {
+                store.archive(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
+            }
+            Self::PurgeArchive => {
+                store.purge_archive(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
             }
             Self::Sweep => store.orphans(100).await.map(drop),
             Self::Declare => store.try_declare(scene.node).await.map(drop),

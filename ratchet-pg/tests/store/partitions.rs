@@ -9,9 +9,9 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Claimed, Envelope, FailureKind, FailureRecord, GroupId,
-    GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob, NodeInfo,
-    QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
+    ArchivedJobs, AttemptOutcome, ClaimRequest, Claimed, Envelope, FailureKind, FailureRecord,
+    Filter, GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
+    NodeInfo, PageRequest, QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -26,7 +26,7 @@ impl Parts {
     /// Opens a store in its own schema, with one partition per hour and an adjustable clock.
     async fn fresh() -> Self {
         let pg = PgHarness::fresh().await;
-        pg.database.execute("DROP SCHEMA IF EXISTS parts CASCADE").await;
+        pg.database.execute("DROP SCHEMA IF EXISTS parts, parts_archive CASCADE").await;
         let options = pg.database.options().schema("parts").partition(HOUR);
         let store = PgStore::open(options).await.expect("opens");
         let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
@@ -223,4 +223,104 @@ async fn d_05_members_of_a_group_that_goes_on_outlive_their_range() {
                 .expect("counts");
         assert_eq!(left, 0, "{table}");
     }
+}
+
+impl Parts {
+    async fn archive(&self, state: JobState) -> u64 {
+        self.store.archive(state, HOUR, 1000).await.expect("archives")
+    }
+
+    async fn is_archived(&self, id: JobId) -> bool {
+        let job = self.store.get(id).await.expect("reads").expect("exists");
+        job.archived_at.is_some()
+    }
+
+    async fn list(&self, archived: ArchivedJobs) -> Vec<JobId> {
+        let filter = Filter::any().archived(archived).oldest_first();
+        let page = self.store.list(&filter, PageRequest::default()).await.expect("a page");
+        page.jobs.iter().map(|job| job.id).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_01_a_range_is_archived_without_a_copy() {
+    let parts = Parts::fresh().await;
+    let mut done = Vec::new();
+    for _ in 0..5 {
+        let run = parts.run("mail").await;
+        parts.succeed(&run).await;
+        done.push(run.id());
+    }
+    let failed = parts.run("mail").await;
+    parts.fail(&failed).await;
+    let running = parts.run("mail").await;
+    let file =
+        "SELECT c.relfilenode::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relkind = 'r' AND c.relname LIKE 'outcome\\_2%' AND n.nspname LIKE 'parts%'
+         ORDER BY c.relname LIMIT 1";
+    let before = parts.count(file).await;
+    parts.pass(5).await;
+    assert_eq!(parts.archive(JobState::Succeeded).await, 5);
+    assert_eq!(parts.count(file).await, before, "the table is the same file");
+    assert_eq!(parts.count("SELECT count(*) FROM ONLY parts_archive.moved").await, 0);
+    for id in &done {
+        assert!(parts.is_archived(*id).await);
+    }
+    assert_eq!(parts.list(ArchivedJobs::Only).await, done);
+    assert_eq!(parts.list(ArchivedJobs::Exclude).await, [failed.id(), running.id()]);
+    let status = parts.store.archive_status().await.expect("reads");
+    assert_eq!(status.counts.on("default", JobState::Succeeded), 5);
+    assert_eq!(status.place.as_deref(), Some("parts_archive"));
+    let counts = parts.store.counts().await.expect("counts");
+    assert_eq!((counts.state(JobState::Succeeded), counts.state(JobState::Failed)), (0, 1));
+    parts.succeed(&running).await;
+    assert_eq!(parts.state(running.id()).await, Some(JobState::Succeeded), "its token still holds");
+    assert_eq!(parts.archive(JobState::Succeeded).await, 0);
+}
+
+#[tokio::test]
+async fn a_01_jobs_that_were_archived_one_by_one_join_their_range() {
+    let parts = Parts::fresh().await;
+    let done = parts.run("mail").await;
+    parts.succeed(&done).await;
+    let failed = parts.run("mail").await;
+    parts.fail(&failed).await;
+    parts.pass(5).await;
+    assert_eq!(parts.archive(JobState::Failed).await, 1);
+    assert_eq!(parts.archive(JobState::Succeeded).await, 1);
+    assert_eq!(parts.list(ArchivedJobs::Only).await, [done.id(), failed.id()]);
+    let status = parts.store.archive_status().await.expect("reads");
+    assert_eq!(status.jobs(), 2);
+    assert_eq!(status.counts.on("default", JobState::Failed), 1);
+    // The range is dropped as a whole, and what was moved one by one has its own retention.
+    let purge = |state| parts.store.purge_archive(state, HOUR, 1000);
+    assert_eq!(purge(JobState::Succeeded).await.expect("purges"), 0);
+    parts.pass(7).await;
+    assert_eq!(purge(JobState::Succeeded).await.expect("purges"), 1);
+    assert_eq!(parts.list(ArchivedJobs::Only).await, [failed.id()]);
+    assert_eq!(parts.store.archive_status().await.expect("reads").jobs(), 1);
+    assert_eq!(purge(JobState::Failed).await.expect("purges"), 1);
+    assert_eq!(parts.store.archive_status().await.expect("reads").jobs(), 0);
+}
+
+/// The tables of the range are locked for a moment only: if a reader is in the way, the range is archived later.
+#[tokio::test]
+async fn a_01_a_range_in_use_is_archived_later() {
+    let parts = Parts::fresh().await;
+    let done = parts.run("mail").await;
+    parts.succeed(&done).await;
+    let failed = parts.run("mail").await;
+    parts.pass(5).await;
+    let mut reader = parts.pg.database.pool.begin().await.expect("begins");
+    sqlx::query("SELECT count(*) FROM parts.job").execute(&mut *reader).await.expect("reads");
+    assert_eq!(parts.archive(JobState::Succeeded).await, 1, "one by one");
+    assert_eq!(
+        parts.count("SELECT count(*) FROM parts_archive.part WHERE at IS NOT NULL").await,
+        0
+    );
+    parts.succeed(&failed).await;
+    reader.commit().await.expect("ends");
+    parts.archive(JobState::Succeeded).await;
+    assert!(parts.count("SELECT count(*) FROM parts_archive.part WHERE at IS NOT NULL").await > 0);
+    assert!(parts.is_archived(done.id()).await);
 }

@@ -127,7 +127,7 @@ impl Database {
         if newest {
             self.empty().await;
         } else {
-            self.execute("DROP SCHEMA IF EXISTS ratchet CASCADE").await;
+            self.execute("DROP SCHEMA IF EXISTS ratchet, ratchet_archive CASCADE").await;
             let store = PgStore::open(self.options().poll_only()).await.expect("migrates");
             store.close().await;
             self.movable_clock().await;
@@ -150,10 +150,12 @@ impl Database {
         self.execute(
             "DO $$ DECLARE t text; filled boolean; BEGIN
                 FOR t IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-                    WHERE schemaname = 'ratchet' AND tablename NOT IN ('migration', 'part') LOOP
+                    WHERE schemaname IN ('ratchet', 'ratchet_archive') AND tablename NOT IN ('migration', 'part') LOOP
                     EXECUTE 'SELECT EXISTS (SELECT FROM ' || t || ')' INTO filled;
                     IF filled THEN EXECUTE 'DELETE FROM ' || t; END IF;
                 END LOOP;
+                -- The ranges of the archive stay, with no jobs.
+                UPDATE ratchet_archive.part SET at = NULL WHERE at IS NOT NULL;
             END $$",
         )
         .await;
@@ -201,6 +203,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0025_audit_signatures.sql"),
         include_str!("../../migrations/0026_successors.sql"),
         include_str!("../../migrations/0027_fair_queues.sql"),
+        include_str!("../../migrations/0028_archive.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -1,7 +1,7 @@
 -- Jobs that reached a terminal state before an instant, oldest first, without those that have a lingering run or an
 -- unfinished group, or that hold up the jobs after them in a sequence: their own turn has not come, or an edge from them
 -- has not fired.
-SELECT seq, id, template FROM ratchet_job
+SELECT seq, id, template, fence FROM ratchet_job
 WHERE state = ?1 AND finished_at <= ?2 AND NOT EXISTS (SELECT 1 FROM ratchet_lingering WHERE job = ratchet_job.id)
   AND (grp IS NULL OR NOT EXISTS (SELECT 1 FROM ratchet_group WHERE id = ratchet_job.grp AND finished_at IS NULL))
   AND NOT EXISTS (

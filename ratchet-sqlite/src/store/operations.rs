@@ -6,18 +6,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
-    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
-    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
-    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
-    WriteSchedule,
+    Alert, ArchiveStatus, ArchivedJobs, AttemptRecord, AuditFilter, AuditHead, AuditNote,
+    AuditRecord, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
+    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
+use ratchet_store::rules::search::merge;
 use ratchet_store::{Store, StoreError, Wake};
 use sqlx::Connection as _;
 use tokio::sync::broadcast;
@@ -66,6 +67,17 @@ macro_rules! read_at_once {
         store.set_aside(unreadable);
         read.and_then(|read| ended.map(|()| read)).map_err(fault)
     }};
+}
+
+impl SqliteStore {
+    /// Returns whether the job is in the file of the jobs.
+    async fn is_live(&self, id: JobId) -> Result<bool, StoreError> {
+        match read!(self, |look| look.get(id)) {
+            Ok(row) => Ok(row.is_some()),
+            Err(error) if is_unreadable(&error) => Ok(true),
+            Err(error) => Err(self.fault(&error)),
+        }
+    }
 }
 
 #[async_trait]
@@ -238,8 +250,28 @@ impl Store for SqliteStore {
         self.write(Purge { state, age, limit }).await
     }
 
+    async fn archive(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        self.move_to_archive(state, age, limit).await
+    }
+
+    async fn purge_archive(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        Ok(self.delete_archived((state, age, limit), None).await?.0)
+    }
+
+    async fn archive_status(&self) -> Result<ArchiveStatus, StoreError> {
+        self.describe_archive().await
+    }
+
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.write(RunCommand { command }).await?
+        match self.write(RunCommand { command }).await? {
+            Err(refused) => Err(self.refused(refused).await),
+            done => done,
+        }
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
@@ -267,9 +299,16 @@ impl Store for SqliteStore {
         change: Change,
         note: Option<AuditNote>,
     ) -> Result<Changed, ChangeError> {
-        match change {
+        let changed = match change {
+            Change::PurgeArchive { .. } => {
+                return self.operate_archive(&change, note.as_ref()).await;
+            }
             Change::Submit(_) => self.write(OperateSubmit { change, note }).await?,
             _ => self.write(Operate { change, note }).await?,
+        };
+        match changed {
+            Err(ChangeError::Command(refused)) => Err(self.refused(refused).await.into()),
+            changed => changed,
         }
     }
 
@@ -301,14 +340,23 @@ impl Store for SqliteStore {
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
         match read!(self, |look| look.get(id)) {
-            Ok(row) => Ok(row.map(|row| row.job)),
+            Ok(Some(row)) => Ok(Some(row.job)),
+            Ok(None) => self.get_archived(id).await,
             Err(error) if is_unreadable(&error) => Err(refusal_of(id, &error)),
             Err(error) => Err(self.fault(&error)),
         }
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
-        read_at_once!(self, |look| look.list(filter, page))
+        // The live jobs first, so that a job that is moved meanwhile is in one of the two.
+        let live = match filter.archived {
+            ArchivedJobs::Only => return self.list_archived(filter, page).await,
+            _ => read_at_once!(self, |look| look.list(filter, page))?,
+        };
+        if filter.archived == ArchivedJobs::Exclude {
+            return Ok(live);
+        }
+        Ok(merge(live, self.list_archived(filter, page).await?, filter, page))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
@@ -316,11 +364,19 @@ impl Store for SqliteStore {
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
-        read_at_once!(self, |look| look.attempts(id))
+        let attempts = read_at_once!(self, |look| look.attempts(id))?;
+        if attempts.is_empty() && !self.is_live(id).await? {
+            return self.archived_attempts(id).await;
+        }
+        Ok(attempts)
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        read!(self, |look| look.logs(id), fault)
+        let lines = read!(self, |look| look.logs(id), fault)?;
+        if lines.is_empty() && !self.is_live(id).await? {
+            return self.archived_logs(id).await;
+        }
+        Ok(lines)
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {

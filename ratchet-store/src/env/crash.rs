@@ -121,6 +121,10 @@ points! {
     CommandAnswered = "command.answered",
     /// old jobs are removed, nothing is committed
     PurgeRemoved = "purge.removed",
+    /// old jobs are in the archive and still where they were, if these are two commits
+    ArchiveCopied = "archive.copied",
+    /// old jobs are moved to the archive, nothing is committed
+    ArchiveMoved = "archive.moved",
     /// a node has joined, it has claimed nothing
     NodeJoined = "node.joined",
     /// a node has renewed its lease

@@ -2,11 +2,12 @@
 //! trail, in one commit.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::limits::brief;
 use super::{
     Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
-    Inserted, JobId, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
+    Inserted, JobId, JobState, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
     OperationReply, OperationUpdate, QueueUpdate, Rewrite, ScheduleWritten, StoreError,
     WriteSchedule,
 };
@@ -57,6 +58,15 @@ pub enum Change {
     DropUnreadable(JobId),
     /// The removal of rejected items, identified by job and index.
     ForgetRejects(Vec<(JobId, u64)>),
+    /// The removal of archived jobs: those of a state that were archived at least `age` ago, at most `limit`.
+    PurgeArchive {
+        /// The state of the jobs.
+        state: JobState,
+        /// How long ago they were archived, at least.
+        age: Duration,
+        /// The maximum number of jobs.
+        limit: u32,
+    },
     /// A change of a bulk operation.
     Operation(OperationUpdate),
     /// Changes what operators say about a group of failed jobs.
@@ -151,6 +161,10 @@ impl Change {
             Self::ForgetRejects(rejects) => {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
+            Self::PurgeArchive { state, age, .. } => {
+                let state = state.name().to_lowercase();
+                Target::Several(format!("{state} jobs archived at least {} s ago", age.as_secs()))
+            }
             Self::Operation(update) => Target::Operation(update.id()),
             Self::Node { node, .. } => Target::Node(*node),
             Self::Reprotect(rewrites) => {
@@ -202,6 +216,8 @@ pub enum ChangeReply {
     Unreadable(bool),
     /// Rejected items were removed.
     Forgotten,
+    /// How many archived jobs were removed.
+    ArchivePurged(u64),
     /// The bulk operation after its change.
     Operation(Box<OperationReply>),
     /// The reply to [`Change::Node`].
@@ -222,6 +238,7 @@ impl ChangeReply {
                 _ => true,
             },
             Self::Queue(changed) | Self::Unreadable(changed) | Self::Failure(changed) => *changed,
+            Self::ArchivePurged(jobs) => *jobs > 0,
             Self::Breaker(change) => change.is_some(),
             Self::Schedule(written) => *written != ScheduleWritten::Stale,
             Self::Submitted(jobs) => {

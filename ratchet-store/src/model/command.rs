@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::limits::LimitError;
@@ -189,6 +190,16 @@ pub enum CommandError {
     /// The job does not exist.
     #[error("there is no job {0}")]
     NotFound(JobId),
+    /// The job is archived. It can be read, and nothing changes it.
+    #[error(
+        "job {job} was archived at {at}, and archived jobs cannot be changed; submit the work again as a new job"
+    )]
+    Archived {
+        /// The job that the command was for.
+        job: JobId,
+        /// When it was archived.
+        at: Timestamp,
+    },
     /// The group does not exist.
     #[error("there is no group {0}")]
     GroupNotFound(GroupId),

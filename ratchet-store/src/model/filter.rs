@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{GroupId, JobId, JobState, NodeId, TerminalReason};
+use super::{ArchivedJobs, GroupId, JobId, JobState, NodeId, TerminalReason};
 
 /// Selects jobs. A job must match every condition that is set.
 ///
@@ -73,6 +73,8 @@ pub struct Filter {
     pub error_text: Option<String>,
     /// The arguments of the job pass all of these tests.
     pub arguments: Vec<ArgumentTest>,
+    /// Whether archived jobs are selected. By default they are not. Commands never change archived jobs.
+    pub archived: ArchivedJobs,
     /// Whether a listing begins with the oldest job. Commands ignore this.
     pub oldest_first: bool,
 }
@@ -227,6 +229,19 @@ impl Filter {
     /// Selects jobs whose arguments pass a test. If called repeatedly, jobs whose arguments pass all of them.
     pub fn argument(mut self, test: ArgumentTest) -> Self {
         self.arguments.push(test);
+        self
+    }
+
+    /// Selects archived jobs too, or no others. Without it, archived jobs are not selected.
+    ///
+    /// ```
+    /// use ratchet_store::model::{ArchivedJobs, Filter};
+    ///
+    /// let filter = Filter::any().tenant("acme").archived(ArchivedJobs::Include);
+    /// assert_eq!(filter.to_string(), "tenant:acme archived:true");
+    /// ```
+    pub fn archived(mut self, archived: ArchivedJobs) -> Self {
+        self.archived = archived;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The data types shared by the client, the engine and the stores. They contain no I/O, and the rules on them are pure
 //! functions.
 
+mod archive;
 mod attempt;
 mod audit;
 mod backoff;
@@ -47,6 +48,7 @@ mod unknown_job;
 mod unreadable;
 mod vitals;
 
+pub use archive::{ArchiveStatus, ArchivedJobs};
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
 pub use audit::{
     ACTOR_TEXT, Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord, AuditSigner,

@@ -33,6 +33,9 @@ pub struct JobRecord {
     pub started_at: Option<Timestamp>,
     /// When the job reached a terminal state.
     pub finished_at: Option<Timestamp>,
+    /// When the job was moved to the archive. An archived job can be read, and no command changes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<Timestamp>,
     /// How long the latest run had waited, from due to claimed.
     pub queue_wait: Option<Duration>,
     /// How long the latest run took.
@@ -114,6 +117,7 @@ impl JobRecord {
             queued_at: now,
             started_at: None,
             finished_at: None,
+            archived_at: None,
             queue_wait: None,
             duration: None,
             node: None,

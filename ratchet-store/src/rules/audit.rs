@@ -150,6 +150,7 @@ pub fn of_reply(reply: &ChangeReply) -> Option<String> {
             let ids: Vec<_> = jobs.iter().map(|inserted| inserted.id()).collect();
             text(&json!({ "jobs": ids }))
         }
+        ChangeReply::ArchivePurged(jobs) => text(&json!({ "removed": jobs })),
         ChangeReply::Successor(successor) => text(&json!({ "successor": successor })),
         ChangeReply::Reprotected(applied) => {
             let applied = applied.iter().filter(|applied| **applied).count();

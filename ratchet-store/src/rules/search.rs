@@ -1,5 +1,7 @@
 //! The page of a listing, collected from jobs in order. Limits how many jobs are compared with conditions that a store
-//! cannot select by.
+//! cannot select by. Also merges the pages of live and of archived jobs.
+
+use std::collections::BTreeSet;
 
 use crate::model::{Filter, JobId, JobRecord, Page, PageRequest};
 
@@ -67,4 +69,29 @@ impl<'a> Search<'a> {
         let examined = self.filter.searches().then_some(self.examined);
         Page { examined, ..self.page }
     }
+}
+
+/// Merges the page of live jobs with the page of archived jobs for the same request. A job that is in both is taken from
+/// the live jobs: it was archived between the two reads, or its move to the archive is not complete.
+pub fn merge(live: Page, archived: Page, filter: &Filter, request: PageRequest) -> Page {
+    let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
+    // Behind the end of a page that is not the last one, its source may have more jobs.
+    let nearest = |a: JobId, b: JobId| if filter.oldest_first { a.min(b) } else { a.max(b) };
+    let end = live.next.into_iter().chain(archived.next).reduce(nearest);
+    let examined = live.examined.map(|live| live + archived.examined.unwrap_or_default());
+    let mut jobs = live.jobs;
+    let found: BTreeSet<_> = jobs.iter().map(|job| job.id).collect();
+    jobs.extend(archived.jobs.into_iter().filter(|job| !found.contains(&job.id)));
+    jobs.retain(|job| end.is_none_or(|end| nearest(job.id, end) == job.id));
+    jobs.sort_by_key(|job| job.id);
+    if !filter.oldest_first {
+        jobs.reverse();
+    }
+    let next = if jobs.len() > limit {
+        jobs.truncate(limit);
+        jobs.last().map(|job| job.id)
+    } else {
+        end
+    };
+    Page { jobs, next, examined }
 }

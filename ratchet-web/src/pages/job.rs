@@ -21,7 +21,8 @@ pub(crate) async fn page(request: Request) -> Answer {
     let now = request.now;
 
     let ended = matches!(job.state, JobState::Failed | JobState::Canceled);
-    let editable = ended && act::edit_refusal(&request, &job).await?.is_none();
+    let is_live = job.archived_at.is_none();
+    let editable = is_live && ended && act::edit_refusal(&request, &job).await?.is_none();
     let links = jobs.succession(id).await?;
     let possible = act::of_target(Target::Job).filter(|action| {
         let kind = match action.verb {
@@ -34,7 +35,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             "jobs.reschedule" => TransitionKind::Reschedule,
             _ => TransitionKind::Cancel,
         };
-        job.state.allows(kind)
+        is_live && job.state.allows(kind)
     });
     let (text, version) = (id.to_string(), job.version.to_string());
     let target = [("job", text.as_str()), ("version", version.as_str())];

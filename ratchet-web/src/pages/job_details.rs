@@ -106,6 +106,7 @@ pub(super) fn details(request: &Request, job: &JobRecord) -> Markup {
         ("due", Some(time(job.due, now))),
         ("started", job.started_at.map(|at| time(at, now))),
         ("finished", job.finished_at.map(|at| time(at, now))),
+        ("archived", job.archived_at.map(|at| html! { (time(at, now)) "; it cannot be changed" })),
         ("waited", job.queue_wait.map(|wait| html! { (duration(wait)) })),
         ("took", job.duration.map(|took| html! { (duration(took)) })),
         ("attempts", Some(html! { (job.attempts) " of " (attempts) " failed" @if job.generation > 1 { ", " (counted(u64::from(job.generation) - 1, "manual retry")) } })),

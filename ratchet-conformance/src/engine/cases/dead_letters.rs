@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::{AlertSink, DeadLetterSink, Filter, JobState, Redrive, SinkError, async_trait};
+use ratchet_core::{
+    AlertSink, ArchiveFor, DeadLetterSink, Filter, JobState, PurgeWindow, Redrive, SinkError,
+    async_trait,
+};
 use ratchet_store::model::{Alert, Envelope};
 
 use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
@@ -164,4 +167,43 @@ async fn purged(fixture: EngineFixture, fails: bool) {
     })
     .await;
     worker.stop().await;
+}
+
+pub async fn a_01_what_was_kept_long_enough_is_archived_within_the_window(fixture: EngineFixture) {
+    let day = Duration::from_hours(24);
+    let builder = fixture.builder().config(|config| config.lease = day * 365);
+    let (ratchet, worker) = start(builder).await;
+    let dead = bury(&fixture, &ratchet, "old").await;
+    worker.stop().await;
+    fixture.advance(day * 31).await;
+    let keeps = |window: Option<PurgeWindow>| {
+        fixture.builder().config(move |config| {
+            config.keep_failed = Some(day * 30);
+            config.archive_failed = ArchiveFor::Forever;
+            config.purge_window.clone_from(&window);
+        })
+    };
+    // A window that is open for two minutes of each year, and not now.
+    let now = ratchet.store().now().await.expect("reads").to_zoned(jiff::tz::TimeZone::UTC);
+    let month = if now.month() > 6 { 2 } else { 11 };
+    let closed = PurgeWindow::new(format!("0 0 1 {month} *"), Duration::from_mins(2), "UTC");
+    let (_, worker) = start(keeps(Some(closed.expect("reads")))).await;
+    eventually("a worker leads", async || {
+        ratchet.store().vitals(false).await.is_ok_and(|vitals| vitals.leader_until.is_some())
+    })
+    .await;
+    worker.stop().await;
+    let job = ratchet.jobs().get(dead).await.expect("reads").expect("is there");
+    assert_eq!(job.archived_at, None, "the window is closed");
+    let (_, worker) = start(keeps(None)).await;
+    eventually("it is archived", async || {
+        ratchet
+            .jobs()
+            .get(dead)
+            .await
+            .is_ok_and(|job| job.is_some_and(|job| job.archived_at.is_some()))
+    })
+    .await;
+    worker.stop().await;
+    assert_eq!(ratchet.archive().status().await.expect("reads").jobs(), 1);
 }

@@ -28,7 +28,8 @@ impl Filter {
     pub fn selects(&self, job: &JobRecord) -> bool {
         let spec = &job.spec;
         let envelope = job.envelope.as_ref();
-        (self.states.is_empty() || self.states.contains(&job.state))
+        self.archived.selects(job.archived_at.is_some())
+            && (self.states.is_empty() || self.states.contains(&job.state))
             && (self.ids.is_empty() || self.ids.contains(&job.id))
             && (self.queues.is_empty() || self.queues.contains(&spec.queue))
             && (self.names.is_empty() || self.names.contains(&spec.name))

@@ -9,10 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::conditions::{Condition, FilterError, conditions, join, quoted, split};
 use super::{ArgumentTest, Filter};
 use crate::model::limits::brief;
-use crate::model::{GroupId, JobId, JobState, NodeId, TerminalReason};
+use crate::model::{ArchivedJobs, GroupId, JobId, JobState, NodeId, TerminalReason};
 
 /// Every condition that a filter may have, with an example of each.
-pub const CONDITIONS: [(&str, &str); 25] = [
+pub const CONDITIONS: [(&str, &str); 26] = [
     ("state", "state:failed,paused"),
     ("id", "id:01a1e59f-1126-7000-aa3b-d90d531ee120"),
     ("queue", "queue:mail,import"),
@@ -37,6 +37,7 @@ pub const CONDITIONS: [(&str, &str); 25] = [
     ("error", "error:ConnectError"),
     ("message", "message:\"connection refused\""),
     ("args", "args.order.id=42"),
+    ("archived", "archived:only"),
     ("order", "order:oldest"),
 ];
 
@@ -110,6 +111,10 @@ impl Filter {
             "node" => set(&mut self.node, node(value)?),
             "error" => text(&mut self.error_type),
             "message" => text(&mut self.error_text),
+            "archived" => {
+                self.archived = archived(value)?;
+                Ok(())
+            }
             "order" => {
                 self.oldest_first = match value.as_str() {
                     "oldest" => true,
@@ -173,6 +178,9 @@ impl fmt::Display for Filter {
         parts.extend(self.attempts_below.map(|attempts| format!("attempts<{attempts}")));
         parts.extend(self.node.map(|node| format!("node:{node}")));
         parts.extend(self.arguments.iter().map(ToString::to_string));
+        if self.archived != ArchivedJobs::default() {
+            parts.push(format!("archived:{}", self.archived.name()));
+        }
         if self.oldest_first {
             parts.push("order:oldest".to_owned());
         }
@@ -232,6 +240,11 @@ fn group(text: &str) -> Result<GroupId, String> {
 
 fn node(text: &str) -> Result<NodeId, String> {
     text.parse().map_err(|_| format!("`{}` is not the id of a node", brief(text)))
+}
+
+fn archived(text: &str) -> Result<ArchivedJobs, String> {
+    let found = ArchivedJobs::ALL.into_iter().find(|value| value.name() == text);
+    found.ok_or_else(|| "must be `archived:true`, `archived:only` or `archived:false`".to_owned())
 }
 
 fn attempts(text: &str) -> Result<u32, String> {
@@ -359,6 +372,7 @@ mod tests {
             ("reason:bad", "there is no reason `bad`"),
             ("group:7", "is not the id of a group"),
             ("order:up", "must be `order:oldest`"),
+            ("archived:yes", "must be `archived:true`, `archived:only`"),
             ("queue=mail", "`queue` is written as `queue:mail,import`"),
             ("attempts:3", "`attempts` is written as `attempts>3`"),
             ("attempts>many", "is not a number of attempts"),
@@ -386,6 +400,7 @@ mod tests {
                 (proptest::collection::vec("\\PC{1,6}", 1..3), any::<String>()), 0..3,
             ),
             oldest_first: bool,
+            archived in proptest::sample::select(ArchivedJobs::ALL.to_vec()),
         ) {
             let arguments: Vec<_> = arguments
                 .into_iter()
@@ -394,7 +409,7 @@ mod tests {
             let at = seconds.map(|at| Timestamp::from_second(at).expect("in range"));
             let ids = ids.into_iter().map(|id| JobId::from_uuid(uuid::Uuid::from_u128(id))).collect();
             let filter = Filter {
-                queues, ids, business_key: key, states, reason, queued_before: at, oldest_first, arguments,
+                queues, ids, business_key: key, states, reason, queued_before: at, oldest_first, arguments, archived,
                 attempts_above: attempts, finished_after: at, due_before: at, error_text: message, ..Filter::any()
             };
             prop_assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));

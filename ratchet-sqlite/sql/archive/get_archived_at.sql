@@ -1,0 +1,2 @@
+-- When a job was archived.
+SELECT at FROM ratchet_archived WHERE job = ?1

@@ -1,0 +1,150 @@
+//! The archive file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::VirtualClock;
+use ratchet_sqlite::SqliteStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{
+    ArchivedJobs, CancelCause, Command, Filter, JobId, JobSpec, JobState, NewJob, PageRequest,
+};
+use sqlx::{Connection as _, SqliteConnection};
+use uuid::Uuid;
+
+fn job(payload: Vec<u8>) -> NewJob {
+    NewJob::new(JobId::from_uuid(Uuid::now_v7()), JobSpec::new("mail", payload))
+}
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// A store with canceled jobs that are old enough to be archived.
+struct Scene {
+    folder: tempfile::TempDir,
+    clock: VirtualClock,
+    store: SqliteStore,
+    jobs: Vec<JobId>,
+}
+
+impl Scene {
+    async fn with(jobs: u8) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock = VirtualClock::new();
+        let options = SqliteStore::options(folder.path().join("jobs.db"));
+        let store = options.clock(Arc::new(clock.clone())).open().await.expect("opens");
+        let new: Vec<_> = (0..jobs).map(|number| job(vec![number])).collect();
+        let jobs: Vec<_> = new.iter().map(|job| job.id).collect();
+        store.insert(new).await.expect("inserts");
+        for id in &jobs {
+            let cancel = Command::Cancel(*id, CancelCause::Requested);
+            store.command(cancel).await.expect("cancels");
+        }
+        clock.advance(HOUR);
+        Self { folder, clock, store, jobs }
+    }
+
+    async fn archive(&self) -> u64 {
+        self.store.archive(JobState::Canceled, HOUR, 100).await.expect("archives")
+    }
+
+    async fn list(&self, archived: ArchivedJobs) -> Vec<JobId> {
+        let filter = Filter::any().archived(archived).oldest_first();
+        let page = self.store.list(&filter, PageRequest::default()).await.expect("a page");
+        page.jobs.iter().map(|job| job.id).collect()
+    }
+
+    async fn connect(&self, file: &str) -> SqliteConnection {
+        let path = self.folder.path().join(file);
+        SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.expect("connects")
+    }
+}
+
+#[tokio::test]
+async fn a_01_archived_jobs_are_in_a_file_beside() {
+    let scene = Scene::with(3).await;
+    let archive = scene.folder.path().join("jobs-archive.db");
+    assert!(scene.list(ArchivedJobs::Only).await.is_empty());
+    assert!(!archive.exists(), "reading creates no file");
+    assert_eq!(scene.archive().await, 3);
+    assert!(archive.exists());
+    let mut live = scene.connect("jobs.db").await;
+    let (left,): (i64,) = sqlx::query_as("SELECT count(*) FROM ratchet_job")
+        .fetch_one(&mut live)
+        .await
+        .expect("counts");
+    assert_eq!(left, 0);
+    let status = scene.store.archive_status().await.expect("reads");
+    assert_eq!(status.place.as_deref(), Some(archive.to_string_lossy().as_ref()));
+    assert!(status.bytes.is_some_and(|bytes| bytes > 4096));
+}
+
+/// Rows of new jobs get the numbers of jobs that were deleted.
+#[tokio::test]
+async fn a_01_a_later_move_replaces_no_other_job() {
+    let scene = Scene::with(2).await;
+    assert_eq!(scene.archive().await, 2);
+    let later = job(vec![9]);
+    let id = later.id;
+    scene.store.insert(vec![later]).await.expect("inserts");
+    scene.store.command(Command::Cancel(id, CancelCause::Requested)).await.expect("cancels");
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.archive().await, 1);
+    assert_eq!(scene.list(ArchivedJobs::Only).await, [&scene.jobs[..], &[id]].concat());
+}
+
+/// A crash between the two commits leaves a job in both files.
+#[tokio::test]
+async fn a_01_a_job_in_both_files_is_read_once_and_moved_again() {
+    let scene = Scene::with(3).await;
+    let mut live = scene.connect("jobs.db").await;
+    sqlx::raw_sql("CREATE TABLE kept AS SELECT * FROM ratchet_job")
+        .execute(&mut live)
+        .await
+        .expect("copies");
+    assert_eq!(scene.archive().await, 3);
+    // What a crash leaves: the rows are still in the file of the jobs, and the mark is in the archive.
+    sqlx::raw_sql("INSERT INTO ratchet_job SELECT * FROM kept")
+        .execute(&mut live)
+        .await
+        .expect("restores");
+    let mut archive = scene.connect("jobs-archive.db").await;
+    sqlx::raw_sql("INSERT INTO ratchet_archiving SELECT id FROM ratchet_job")
+        .execute(&mut archive)
+        .await
+        .expect("marks");
+    assert_eq!(scene.list(ArchivedJobs::Exclude).await, scene.jobs);
+    assert!(scene.list(ArchivedJobs::Only).await.is_empty());
+    assert_eq!(scene.list(ArchivedJobs::Include).await, scene.jobs);
+    let found = scene.store.get(scene.jobs[0]).await.expect("reads").expect("is there");
+    assert_eq!(found.archived_at, None, "the live row is preferred");
+    let purged = scene.store.purge_archive(JobState::Canceled, Duration::ZERO, 100).await;
+    assert_eq!(purged.expect("purges"), 0, "a copy is kept until its move has ended");
+    assert_eq!(scene.archive().await, 3);
+    assert!(scene.list(ArchivedJobs::Exclude).await.is_empty());
+    assert_eq!(scene.list(ArchivedJobs::Only).await, scene.jobs);
+    assert_eq!(scene.store.archive_status().await.expect("reads").jobs(), 3, "counted once");
+}
+
+#[tokio::test]
+async fn a_01_nothing_is_moved_to_a_file_that_was_deleted() {
+    let scene = Scene::with(2).await;
+    assert_eq!(scene.store.archive(JobState::Canceled, HOUR, 1).await.expect("archives"), 1);
+    std::fs::rename(
+        scene.folder.path().join("jobs-archive.db"),
+        scene.folder.path().join("elsewhere.db"),
+    )
+    .expect("moves");
+    let refused = scene.store.archive(JobState::Canceled, HOUR, 1).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(scene.list(ArchivedJobs::Exclude).await, scene.jobs[1..]);
+}
+
+#[tokio::test]
+async fn a_01_another_process_reads_the_archive() {
+    let scene = Scene::with(3).await;
+    assert_eq!(scene.archive().await, 3);
+    let other = SqliteStore::open(scene.folder.path().join("jobs.db")).await.expect("opens");
+    let found = other.get(scene.jobs[2]).await.expect("reads").expect("is there");
+    assert!(found.archived_at.is_some());
+    assert_eq!(other.archive_status().await.expect("reads").jobs(), 3);
+}

@@ -1,0 +1,65 @@
+//! The archive: jobs that are kept after their retention, apart from the jobs that workers and operators change.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Counts;
+
+/// Whether a [`Filter`](super::Filter) selects archived jobs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArchivedJobs {
+    /// Only jobs that are not archived.
+    #[default]
+    Exclude,
+    /// All jobs.
+    Include,
+    /// Only archived jobs.
+    Only,
+}
+
+impl ArchivedJobs {
+    /// All values.
+    pub const ALL: [Self; 3] = [Self::Exclude, Self::Include, Self::Only];
+
+    /// Returns the value of the condition `archived` in the text of a filter.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exclude => "false",
+            Self::Include => "true",
+            Self::Only => "only",
+        }
+    }
+
+    /// Returns `true` if jobs that are archived, or that are not, are selected.
+    pub const fn selects(self, archived: bool) -> bool {
+        match self {
+            Self::Exclude => !archived,
+            Self::Include => true,
+            Self::Only => archived,
+        }
+    }
+}
+
+/// What the archive of a store contains.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ArchiveStatus {
+    /// The number of archived jobs by queue and state.
+    pub counts: Counts,
+    /// When the job that was archived first was archived.
+    pub oldest: Option<Timestamp>,
+    /// When the job that was archived last was archived.
+    pub newest: Option<Timestamp>,
+    /// The size of the archive in bytes, if the store knows it.
+    pub bytes: Option<u64>,
+    /// Where the archive is: a file or a schema. `None` for a store in memory, and before anything was archived.
+    pub place: Option<String>,
+}
+
+impl ArchiveStatus {
+    /// Returns the number of archived jobs.
+    pub fn jobs(&self) -> u64 {
+        self.counts.queues.values().flat_map(|queue| queue.states.values()).sum()
+    }
+}
