@@ -172,6 +172,7 @@ macro_rules! __cases {
                 c_03_other_queues_are_left
                 c_03_unknown_name_is_left_for_others
                 c_03_unknown_names_do_not_block_the_queue
+                c_03_a_known_name_is_found_among_many_unknown_ones
                 c_03_newer_version_is_left
                 c_03_older_version_is_taken
                 c_03_the_limit_is_honored
@@ -266,6 +267,7 @@ macro_rules! __cases {
                 c_05_instant_in_the_past_is_due
                 c_05_future_jobs_do_not_block_due_ones
                 c_05_time_to_the_next_job_is_told
+                c_05_jobs_with_options_of_their_own_fall_due
                 c_05_next_due_speaks_of_known_jobs_only
                 c_05_next_due_speaks_of_served_queues_only
                 c_05_next_due_forgets_jobs_that_went_away

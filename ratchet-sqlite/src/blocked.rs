@@ -23,30 +23,36 @@ impl Session<'_> {
         &mut self,
         jobs: Vec<(i64, &JobSpec, bool)>,
     ) -> Result<(), sqlx::Error> {
-        let mut lanes: HashMap<i64, (&JobSpec, bool, Vec<i64>)> = HashMap::new();
+        let mut lanes = HashMap::new();
+        let mut places = Vec::with_capacity(jobs.len());
         for (seq, spec, known) in jobs {
-            lanes.entry(lane(spec)).or_insert((spec, known, Vec::new())).2.push(seq);
+            let lane = lane(spec);
+            places.push((seq, lane));
+            lanes.entry(lane).or_insert((spec, known));
         }
-        for (lane, (spec, known, jobs)) in lanes {
-            let slot = spec.concurrency.as_ref();
-            sqlx::query(sql::claim::SET_ASIDE)
-                .bind(json(&jobs)?)
-                .bind(lane)
-                .execute(&mut *self.conn)
-                .await?;
-            sqlx::query(sql::claim::INSERT_ASIDE)
-                .bind(lane)
-                .bind(spec.queue.as_str())
-                .bind(spec.name.as_str())
-                .bind(i64::from(spec.version))
-                .bind(slot.map(|slot| slot.key.as_str()))
-                .bind(slot.map(|slot| i64::from(slot.limit)))
-                .bind(spec.service.as_deref())
-                .bind(!known)
-                .execute(&mut *self.conn)
-                .await?;
-        }
+        let lanes: Vec<_> = lanes
+            .into_iter()
+            .map(|(lane, (spec, known))| {
+                let slot = spec.concurrency.as_ref();
+                let (key, limit) = (slot.map(|slot| &slot.key), slot.map(|slot| slot.limit));
+                (lane, &spec.queue, &spec.name, spec.version, key, limit, &spec.service, !known)
+            })
+            .collect();
+        sqlx::query(sql::claim::SET_ASIDE).bind(json(&places)?).execute(&mut *self.conn).await?;
+        sqlx::query(sql::claim::INSERT_ASIDE).bind(json(&lanes)?).execute(&mut *self.conn).await?;
         Ok(())
+    }
+
+    /// Returns the lanes that were set aside for an unknown name or an open breaker, of the names that the claimer knows.
+    /// There can be more lanes of other names than a claim has time to read.
+    pub(crate) async fn known_lanes(
+        &mut self,
+        queues: &[&str],
+        request: &ClaimRequest,
+    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        let names: Vec<_> = request.known.0.keys().collect();
+        let lanes = sqlx::query(sql::claim::LIST_LANES).bind(json(&queues)?).bind(json(&names)?);
+        lanes.fetch_all(&mut *self.conn).await
     }
 
     /// Brings back the first jobs of a lane that was set aside for an unknown name or an open breaker, if this claimer

@@ -25,6 +25,9 @@ const PROMOTE_MOST: i64 = 5_000;
 /// The most jobs that one claim examines per queue. Blocked jobs are set aside, so the next claim gets further.
 const LOOK_MOST: usize = 20_000;
 
+/// The most lanes that the survey returns. If there are more, a claim reads those of the names that it knows.
+const SURVEY_LANES: usize = 200;
+
 /// The kinds of rows that the survey returns.
 const NODE: i64 = 0;
 const KIND: i64 = 1;
@@ -62,30 +65,37 @@ impl Session<'_> {
         &mut self,
         request: &ClaimRequest,
     ) -> Result<ClaimReply, sqlx::Error> {
-        if self.effects.has_new_work() {
-            self.write_counts().await?;
-        }
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
-        let survey =
-            sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
+        let survey = sqlx::query(sql::claim::SURVEY)
+            .bind(json(&queues)?)
+            .bind(bytes(request.node.uuid()))
+            .bind(i64::try_from(SURVEY_LANES).unwrap_or(i64::MAX));
         let survey = survey.fetch_all(&mut *self.conn).await?;
-        let Some((node, rest)) = survey.split_first() else { return Ok(ClaimReply::default()) };
+        let mut survey = survey.into_iter();
+        let Some(node) = survey.next() else { return Ok(ClaimReply::default()) };
         if node.try_get::<i64, _>(0)? != NODE || node.try_get::<i64, _>(1)? <= self.micros() {
             return Ok(ClaimReply::default());
         }
         let mut next_due = None;
         let mut plan = ClaimPlan::new(&request.queues, request.suspects, self.now);
-        for row in rest {
+        let mut lanes = Vec::new();
+        for row in survey {
             match row.try_get(0)? {
                 KIND => {
-                    let due = self.promote(row, request).await?;
+                    let due = self.promote(&row, request).await?;
                     next_due = [next_due, due].into_iter().flatten().min();
                 }
-                RULES => self.read_rules(row, &mut plan).await?,
-                BREAKER => self.read_breaker(row, &mut plan).await?,
-                // The survey returns gates before lanes.
-                _ => self.bring_back_runnable(row, request, &plan).await?,
+                RULES => self.read_rules(&row, &mut plan).await?,
+                BREAKER => self.read_breaker(&row, &mut plan).await?,
+                _ => lanes.push(row),
             }
+        }
+        if lanes.len() >= SURVEY_LANES {
+            lanes = self.known_lanes(&queues, request).await?;
+        }
+        // The gates are known now.
+        for lane in lanes {
+            self.bring_back_runnable(&lane, request, &plan).await?;
         }
 
         let lease = new_lease();

@@ -43,11 +43,6 @@ impl Effects {
         *self.counts.entry((template, state)).or_default() += jobs;
     }
 
-    /// Returns whether a queue may have pending jobs that the stored counts do not include yet.
-    pub(crate) fn has_new_work(&self) -> bool {
-        self.counts.iter().any(|((_, state), jobs)| *state == JobState::Pending && *jobs > 0)
-    }
-
     /// Takes the changed counts as JSON for the statement.
     fn take_counts(&mut self) -> Result<Option<String>, sqlx::Error> {
         let changes: Vec<_> = self

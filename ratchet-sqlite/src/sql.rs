@@ -60,6 +60,7 @@ pub(crate) mod claim {
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");
     pub(crate) const FIRST_FUTURE: &str = include_str!("../sql/claim/first_future.sql");
     pub(crate) const INSERT_ASIDE: &str = include_str!("../sql/claim/insert_aside.sql");
+    pub(crate) const LIST_LANES: &str = include_str!("../sql/claim/list_lanes.sql");
     pub(crate) const LIST_LINE: &str = include_str!("../sql/claim/list_line.sql");
     pub(crate) const LIST_LINE_AFTER: &str = include_str!("../sql/claim/list_line_after.sql");
     pub(crate) const LIST_LINE_OF_TENANT: &str =

@@ -134,6 +134,8 @@ async fn c_06_the_claim_reads_only_the_line() {
             "ratchet_job_line (queue=? AND (sort_key,due,id)>(?,?,?))",
         ),
         (include_str!("../sql/claim/survey.sql"), "ratchet_job_future (template=?)"),
+        (include_str!("../sql/claim/survey.sql"), "ratchet_job_future (template>?)"),
+        (include_str!("../sql/claim/list_lanes.sql"), "ratchet_aside_name (queue=? AND name=?)"),
         (include_str!("../sql/claim/bring_back.sql"), "ratchet_job_aside (lane=?)"),
         (include_str!("../sql/settle/succeed_jobs.sql"), "ratchet_job_id (id=?)"),
         (

@@ -43,6 +43,19 @@ pub async fn c_03_unknown_names_do_not_block_the_queue(world: &World) {
     assert_eq!(world.node().await.claim_ids(1).await, [known]);
 }
 
+pub async fn c_03_a_known_name_is_found_among_many_unknown_ones(world: &World) {
+    let strange: Vec<_> = (0..500).map(|n| world.job().named(&format!("strange-{n}"))).collect();
+    let jobs = world.submit_all(strange).await;
+    world.pass(secs(1)).await;
+    let known = world.submit(world.job()).await;
+    let node = world.node().await;
+    assert_eq!(node.claim_ids(1).await, [known]);
+    // Other nodes have passed over these jobs.
+    let knows = world.node().await.knowing(&[("mail", 1), ("strange-444", 1), ("strange-3", 1)]);
+    assert_eq!(knows.claim_ids(10).await, [jobs[3], jobs[444]]);
+    assert!(knows.claim(10).await.is_empty());
+}
+
 pub async fn c_03_newer_version_is_left(world: &World) {
     let newer = world.submit(world.job().version(3)).await;
     let node = world.node().await;

@@ -48,6 +48,22 @@ pub async fn c_05_time_to_the_next_job_is_told(world: &World) {
     assert!(is_close(next, hours(1)), "{next:?}");
 }
 
+pub async fn c_05_jobs_with_options_of_their_own_fall_due(world: &World) {
+    let own = |n: u32| {
+        let mut job = world.job().due_in(secs(60 + u64::from(n % 3) * 60));
+        job.spec.options.max_retries = n;
+        job
+    };
+    let jobs = world.submit_all((0..9).map(own).collect()).await;
+    let node = world.node().await;
+    let next = node.ask(node.request(5)).await.next_due;
+    assert!(is_close(next, secs(60)), "{next:?}");
+    world.pass(secs(61)).await;
+    assert_eq!(node.claim_ids(10).await, [jobs[0], jobs[3], jobs[6]]);
+    world.pass(secs(120)).await;
+    assert_eq!(node.claim_ids(10).await, [jobs[1], jobs[4], jobs[7], jobs[2], jobs[5], jobs[8]]);
+}
+
 pub async fn c_05_next_due_speaks_of_known_jobs_only(world: &World) {
     let node = world.node().await;
     world.submit(world.job().named("strange").due_in(hours(1))).await;

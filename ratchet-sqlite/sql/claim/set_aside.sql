@@ -1,2 +1,3 @@
--- Sets aside jobs of a lane (a list of seq) that cannot run now.
-UPDATE ratchet_job SET ready = 2, lane = ?2 WHERE seq IN (SELECT value FROM json_each(?1))
+-- Sets aside jobs that cannot run now (a list of pairs of seq and lane).
+UPDATE ratchet_job SET ready = 2, lane = blocked.value ->> 1
+FROM json_each(?1) AS blocked WHERE ratchet_job.seq = blocked.value ->> 0
