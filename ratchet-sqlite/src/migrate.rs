@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0017_audit_signatures.sql"),
     include_str!("../migrations/0018_successors.sql"),
     include_str!("../migrations/0019_fair_queues.sql"),
+    include_str!("../migrations/0020_pipelines.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -1,6 +1,7 @@
 //! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
 mod acting;
+mod admit;
 mod alerts;
 mod arguments;
 mod breakers;
@@ -40,6 +41,7 @@ mod submit;
 mod submit_metrics;
 
 pub(crate) use acting::{Acting, Manner, store_error, unexpected};
+pub(crate) use admit::admitted_job;
 pub use alerts::Alerts;
 pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;

@@ -47,6 +47,8 @@ const LOOKS: &[&str] = &[
     "audit_head",
     "operations",
     "catalog",
+    "pipelines",
+    "admission",
 ];
 
 #[test]

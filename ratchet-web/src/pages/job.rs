@@ -23,6 +23,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let ended = matches!(job.state, JobState::Failed | JobState::Canceled);
     let editable = ended && act::edit_refusal(&request, &job).await?.is_none();
     let links = jobs.succession(id).await?;
+    let admission = jobs.admission(id).await?;
     let possible = act::of_target(Target::Job).filter(|action| {
         let kind = match action.verb {
             "jobs.edit" => return editable,
@@ -54,6 +55,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             div {
                 (job_details::details(&request, &job))
                 (job_details::succession(&request, links))
+                (job_details::admission(&request, admission.as_ref()))
                 (job_details::relatives(&request, &job).await?)
                 @if !job.warnings.is_empty() {
                     (card("warnings", "Warnings", "", html! { ul { @for warning in &job.warnings { li { (brief(warning, 500)) } } } }))
