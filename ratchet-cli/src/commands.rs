@@ -94,6 +94,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
             list::forget_rejects(session, job).await
         }
         Command::Audit(command) => audit::run(session, command).await,
+        Command::Pipelines(crate::args::Pipelines::List) => list::pipelines(session).await,
         Command::Pipelines(crate::args::Pipelines::Show { pipeline }) => {
             list::pipeline(session, pipeline).await
         }

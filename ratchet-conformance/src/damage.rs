@@ -163,9 +163,8 @@ impl Live {
             }
             let outcome = JobOutcome::success(claimed, None, Duration::ZERO);
             settlement.notices = vec![Notice::Outcome(outcome.into())];
-            let (pipeline, key) = ("next".to_owned(), number.to_string());
             let checkpoint = serde_json::json!([number]);
-            settlement.hand_offs = vec![NewHandOff { pipeline, key, checkpoint }];
+            settlement.hand_offs = vec![NewHandOff::new("next", number.to_string(), checkpoint)];
             settlement.rejects = vec![NewReject {
                 index: 1,
                 error_type: "E".to_owned(),

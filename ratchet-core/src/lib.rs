@@ -45,17 +45,17 @@ pub use failure::{
 pub use job::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
+    EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, HandedOff, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyConflict, KeyPart, KeyTemplates, Keys, Location, NoOutput, Output,
+    JobArg, JobDef, KeyConflict, KeyPart, KeyTemplates, Keys, Location, NoOutput, OnFull, Output,
     RunFuture, State, States, StepAfter, TypeTrace, WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    MayRefuse, OldArguments, Plain, ReturnsDeclared, Upgrade, Upgrades, Validate, ViaBox, ViaError,
-    ViaJobError, arg, checked, declared_argument, declared_arguments, declared_output,
-    default_value, evaluate, find_error, implemented, injected, input, input_all, key_part, run,
-    run_blocking, same_output, too_old, upgraded, validated,
+    MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades, Validate,
+    ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument, declared_arguments,
+    declared_output, default_value, evaluate, find_error, implemented, injected, input, input_all,
+    key_part, run, run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport, TraceMode, TraceRelation};
 pub use job::{
@@ -78,10 +78,11 @@ pub use ratchet_store::env::{
 pub use ratchet_store::model::{
     Actor, AfterFailure, ArchiveStatus, ArchivedJobs, Backoff, BackoffKind, BreakerSettings,
     BreakerState, BulkVerb, Canary, DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark,
-    FailureState, Filter, GroupFilter, GroupId, Histogram, InvalidTraceContext, Jitter, JobId,
-    JobRecord, JobState, Judgment, Missed, NodeAction, NodeId, NodeRecord, NodeRequest,
-    OperationId, OperationRecord, OperationState, Overlap, PageRequest, PanicPolicy, Placement,
-    Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier, Succession, TraceContext,
+    FailureState, Filter, GroupFilter, GroupId, HandOffAdmission, HandOffStats, Histogram,
+    InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Judgment, Missed, NodeAction, NodeId,
+    NodeRecord, NodeRequest, OperationId, OperationRecord, OperationState, Overlap, PageRequest,
+    PanicPolicy, PipelineRecord, Placement, Priority, QueueLimits, Rate, StatCounts, StatsBy,
+    StatsTier, Succession, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -38,7 +38,7 @@ pub(crate) const OPTIONS: Table = Table {
     elsewhere: &[
         ("name", OF_A_METHOD), ("alias", OF_A_METHOD), ("version", OF_A_METHOD), ("upgrade", OF_A_METHOD), ("oldest", OF_A_METHOD), ("business_key", OF_A_METHOD), ("on_conflict", OF_A_METHOD),
         ("idempotency_key", OF_A_METHOD), ("idempotency_within", OF_A_METHOD), ("concurrency_key", OF_A_METHOD), ("concurrency_limit", OF_A_METHOD),
-        ("single_instance", OF_A_METHOD), ("ordered_by", OF_A_METHOD), ("after_failure", OF_A_METHOD), ("cron", OF_A_METHOD), ("tz", OF_A_METHOD), ("overlap", OF_A_METHOD), ("alert_after", OF_A_METHOD), ("on_success", OF_A_METHOD),
+        ("single_instance", OF_A_METHOD), ("ordered_by", OF_A_METHOD), ("after_failure", OF_A_METHOD), ("accepts", OF_A_METHOD), ("backlog_limit", OF_A_METHOD), ("hands_off", OF_A_METHOD), ("on_full", OF_A_METHOD), ("cron", OF_A_METHOD), ("tz", OF_A_METHOD), ("overlap", OF_A_METHOD), ("alert_after", OF_A_METHOD), ("on_success", OF_A_METHOD),
         ("on_failure", OF_A_METHOD), ("before", OF_A_METHOD), ("after", OF_A_METHOD), ("on_retry", OF_A_METHOD), ("blocking", OF_A_METHOD), ("validate", OF_A_METHOD), ("struct_name", OF_A_METHOD),
         ("strict", OF_A_METHOD), ("encrypt", OF_A_METHOD), ("implements", OF_A_METHOD),
     ],

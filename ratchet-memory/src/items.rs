@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{
-    HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup, later,
+    HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup, later,
 };
 
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ pub(super) struct Items {
 pub(super) struct Handed {
     pub(super) hand_off: HandOff,
     pub(super) number: u64,
-    held_until: Option<Timestamp>,
-    finished: bool,
+    pub(super) held_until: Option<Timestamp>,
+    pub(super) finished: bool,
 }
 
 impl Items {
@@ -100,22 +100,6 @@ impl Items {
             }
         }
     }
-
-    pub(super) fn stats(&self, pipeline: &str, now: Timestamp) -> HandOffStats {
-        let mut stats = HandOffStats::default();
-        let mine = self.hand_offs.values().filter(|it| it.hand_off.handed.pipeline == pipeline);
-        for handed in mine {
-            stats.repeats += handed.hand_off.repeats;
-            if handed.finished {
-                stats.finished += 1;
-            } else {
-                stats.backlog += 1;
-                let waited = Duration::try_from(now.duration_since(handed.hand_off.at));
-                stats.lag = stats.lag.max(waited.unwrap_or_default());
-            }
-        }
-        stats
-    }
 }
 
 impl Tables {
@@ -125,10 +109,16 @@ impl Tables {
         job: JobId,
         rejects: Vec<NewReject>,
         hand_offs: Vec<NewHandOff>,
+        refused: Vec<(String, u64)>,
         now: Timestamp,
     ) {
         let Some(record) = self.jobs.get(&job).map(|row| &row.job) else { return };
         let (job_name, run) = (record.spec.name.clone(), record.run);
+        for (pipeline, count) in refused {
+            if let Some(accepted) = self.pipelines.accepted.get_mut(&pipeline) {
+                accepted.refusals += count;
+            }
+        }
         for item in rejects {
             let reject = Reject { job, job_name: job_name.clone(), run, at: now, item };
             self.items.rejects.insert((job, reject.item.index), reject);
@@ -140,7 +130,8 @@ impl Tables {
                 continue;
             }
             self.items.last += 1;
-            let hand_off = HandOff { handed, job, at: now, repeats: 0 };
+            let content = HandOffContent::Plain;
+            let hand_off = HandOff { handed, job, at: now, repeats: 0, content };
             let number = self.items.last;
             let handed = Handed { hand_off, number, held_until: None, finished: false };
             self.items.hand_offs.insert(key, handed);

@@ -16,6 +16,7 @@ mod keys;
 mod nodes;
 mod operate;
 mod outbox;
+mod pipelines;
 mod query;
 mod ready;
 mod row;
@@ -40,13 +41,14 @@ pub use self::inspect::Inspection;
 use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
-    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, ContentKey, ContentPage, ContentPlace,
-    Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter, GaugeRow, GraphInserted,
-    GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted,
-    JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
+    Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
+    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
+    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Vertex, Vitals,
     WriteSchedule,
@@ -228,9 +230,7 @@ impl Store for MemoryStore {
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.verb(|tables, now| {
-            tables.command(command, now).map_err(|error| tables.refused(error))
-        })
+        self.verb(|tables, now| tables.command(command, now).map_err(|error| tables.refused(error)))
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
@@ -439,7 +439,31 @@ impl Store for MemoryStore {
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
-        Ok(self.verb(|tables, now| tables.items.stats(pipeline, now)))
+        Ok(self.verb(|tables, now| tables.hand_off_stats(pipeline, now)))
+    }
+
+    async fn declare_pipelines(
+        &self,
+        declarations: &Declarations,
+        acceptors: &[Acceptor],
+    ) -> Result<Vec<String>, StoreError> {
+        Ok(self.verb(|tables, now| tables.declare_pipelines(declarations, acceptors, now)))
+    }
+
+    async fn pipelines(&self, pipeline: Option<&str>) -> Result<Vec<PipelineRecord>, StoreError> {
+        Ok(self.verb(|tables, _| tables.accepted_pipelines(pipeline)))
+    }
+
+    async fn admit_hand_offs(
+        &self,
+        pipeline: &str,
+        admissions: Vec<NewAdmission>,
+    ) -> Result<Vec<bool>, StoreError> {
+        self.verb(|tables, now| tables.admit(pipeline, admissions, now))
+    }
+
+    async fn admission(&self, job: JobId) -> Result<Option<HandOffAdmission>, StoreError> {
+        Ok(self.verb(|tables, _| tables.pipelines.admission(job)))
     }
 
     async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {

@@ -83,6 +83,11 @@ impl Nodes {
         self.are_newest(&declares)
     }
 
+    /// Returns `true` if a node of this program has a valid lease.
+    pub(super) fn runs(&self, program: &str, now: Timestamp) -> bool {
+        self.alive(now).any(|info| info.declarations.program == program)
+    }
+
     pub(super) fn are_newest(&self, declarations: &Declarations) -> bool {
         self.newest.get(&declarations.program) == Some(&declarations.fingerprint)
     }

@@ -71,6 +71,7 @@ impl Tables {
             notices,
             rejects,
             hand_offs,
+            refused_hand_offs,
             lingering,
             ..
         } = settlement;
@@ -91,7 +92,7 @@ impl Tables {
             row.history.push(line);
         }
         row.keep(notes);
-        self.keep_items(token.job, rejects, hand_offs, now);
+        self.keep_items(token.job, rejects, hand_offs, refused_hand_offs, now);
         let held = if lingering { Held::Lingering } else { Held::Freed };
         self.end_run(token, held, now, |job| {
             job.duration = Some(duration);

@@ -11,6 +11,7 @@ use super::items::Items;
 use super::keys::{Keys, Lingering, business_key};
 use super::nodes::Nodes;
 use super::outbox::Outbox;
+use super::pipelines::Pipelines;
 use super::row::Row;
 use super::stats::Stats;
 use ratchet_store::Wake;
@@ -31,6 +32,7 @@ pub(super) struct Tables {
     pub(super) outbox: Outbox,
     pub(super) graph: Graph,
     pub(super) items: Items,
+    pub(super) pipelines: Pipelines,
     pub(super) stats: Stats,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     /// By name and fingerprint.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Due, HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
+    Due, HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
     Settlement,
 };
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use crate::db;
 use crate::fault::{Fault, transact};
 use crate::job_row::WaitingRow;
 use crate::record::{due_micros, text};
-use crate::spec::{clean, clean_option, duration, instant, json, to_i64, to_u64};
+use crate::spec::{clean, clean_option, instant, json, to_i64, to_u64};
 use crate::store::Inner;
 use crate::unreadable::readable;
 use sqlx::postgres::PgRow;
@@ -26,6 +26,8 @@ pub(crate) struct Items {
     rejects: BTreeMap<(Uuid, i64), (String, i64, NewReject)>,
     /// Hand-offs in order, each key once: the job, the checkpoint, and the number of repeats.
     hand_offs: Vec<(Uuid, NewHandOff, i64)>,
+    /// What full pipelines have refused.
+    refused: BTreeMap<String, u64>,
 }
 
 impl Items {
@@ -33,6 +35,9 @@ impl Items {
         for item in &settlement.rejects {
             let said = (run.name.clone(), run.run, item.clone());
             self.rejects.insert((run.job, to_i64(item.index)), said);
+        }
+        for (pipeline, count) in &settlement.refused_hand_offs {
+            *self.refused.entry(pipeline.clone()).or_default() += count;
         }
         for handed in &settlement.hand_offs {
             let same = |(_, other, _): &&mut (Uuid, NewHandOff, i64)| {
@@ -73,6 +78,9 @@ impl Items {
         }
         if !self.hand_offs.is_empty() {
             let handed = &self.hand_offs;
+            let of = |field: fn(&NewHandOff) -> &Option<String>| -> Vec<_> {
+                handed.iter().map(|(_, it, _)| clean_option(field(it).as_ref())).collect()
+            };
             let mut pipelines: Vec<_> =
                 handed.iter().map(|(_, it, _)| clean(&it.pipeline)).collect();
             let locked = {
@@ -89,10 +97,12 @@ impl Items {
                 .bind(handed.iter().map(|(job, _, _)| *job).collect::<Vec<_>>())
                 .bind(handed.iter().map(|(_, _, repeats)| *repeats).collect::<Vec<_>>())
                 .bind(handed.iter().map(|(_, it, _)| text(&it.checkpoint)).collect::<Vec<_>>())
-                .execute(db)
+                .bind(of(|it| &it.tenant))
+                .bind(of(|it| &it.correlation_id))
+                .execute(&mut *db)
                 .await?;
         }
-        Ok(())
+        inner.count_refusals(db, self.refused).await
     }
 }
 
@@ -180,12 +190,15 @@ impl Inner {
                 pipeline: pipeline.to_owned(),
                 key: row.try_get("key")?,
                 checkpoint: json(row.try_get("checkpoint")?)?,
+                tenant: row.try_get("tenant")?,
+                correlation_id: row.try_get("correlation_id")?,
             };
             Ok::<_, sqlx::Error>(HandOff {
                 handed,
                 job: JobId::from_uuid(row.try_get("job")?),
                 at: instant(row.try_get("at")?),
                 repeats: to_u64(row.try_get("repeats")?),
+                content: HandOffContent::Plain,
             })
         };
         Ok(readable("hand-off", &rows, hand_off)?)
@@ -200,18 +213,6 @@ impl Inner {
         let finished = db::query(self.sql.finish_hand_offs()).bind(clean(pipeline)).bind(keys);
         finished.execute(&self.pool).await?;
         Ok(())
-    }
-
-    pub(crate) async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, Fault> {
-        let row = db::query(self.sql.count_hand_offs()).bind(clean(pipeline));
-        let row = row.fetch_one(&self.pool).await?;
-        let (now, oldest): (i64, Option<i64>) = (row.try_get("now")?, row.try_get("oldest")?);
-        Ok(HandOffStats::new(
-            to_u64(row.try_get("backlog")?),
-            oldest.map_or(Duration::ZERO, |at| duration(now.saturating_sub(at))),
-            to_u64(row.try_get("finished")?),
-            to_u64(row.try_get("repeats")?),
-        ))
     }
 }
 

@@ -46,6 +46,7 @@ mod operate;
 mod options;
 mod outbox;
 mod partitions;
+mod pipelines;
 mod plain_claims;
 mod pool;
 mod query;

@@ -58,6 +58,8 @@ const FILL: &str = "
     SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g), 32, '0')::uuid, 1, 'key-' || g, 'default' FROM generate_series(1, 50000) g;
     INSERT INTO ratchet.hand_off (pipeline, key, job, at, checkpoint)
     SELECT 'orders', 'key-' || g, lpad(to_hex(g), 32, '0')::uuid, g, '{}' FROM generate_series(1, 100000) g;
+    INSERT INTO ratchet.admission (job, pipeline, key, handed_by, handed_at, at, open)
+        SELECT lpad(to_hex(g), 32, '0')::uuid, 'p' || g % 100, g, lpad(to_hex(g), 32, '0')::uuid, g, g, g % 100 = 7 FROM generate_series(1, 30000) g;
     INSERT INTO ratchet.reject (job, number, run, at, job_name, error_type, fingerprint, message)
     SELECT lpad(to_hex(g), 32, '0')::uuid, 0, 1, g, 'mail', 'odd', 'odd', 'odd' FROM generate_series(1, 100000) g;
     INSERT INTO ratchet.delivery (channel, job, envelope)
@@ -72,7 +74,7 @@ const FILL: &str = "
         ARRAY[lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g + 1), 32, '0')::uuid], '{1, 1}'
     FROM generate_series(1, 100000) g;
     ANALYZE ratchet.node, ratchet.lingering, ratchet.lease;
-    ANALYZE ratchet.idempotency, ratchet.business, ratchet.log, ratchet.slot, ratchet.hand_off, ratchet.reject,
+    ANALYZE ratchet.idempotency, ratchet.business, ratchet.log, ratchet.slot, ratchet.hand_off, ratchet.admission, ratchet.reject,
         ratchet.delivery;
     ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.graph,
         ratchet.job_group, ratchet.member, ratchet.edge, ratchet.blocked";
@@ -173,7 +175,7 @@ const CLAIM_ONLY: &str = concat!(
 
 /// Tables that no statement may read completely. The tables not listed here have only one row per node, queue, service
 /// or lease.
-const LARGE: [&str; 18] = [
+const LARGE: [&str; 19] = [
     "job_rest",
     "ready",
     "scheduled",
@@ -190,12 +192,13 @@ const LARGE: [&str; 18] = [
     "log_rest",
     "slot",
     "hand_off",
+    "admission",
     "reject",
     "delivery",
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
-const SURVEYS: [(&str, &str); 11] = [
+const SURVEYS: [(&str, &str); 12] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
@@ -203,6 +206,8 @@ const SURVEYS: [(&str, &str); 11] = [
     ("query/select_unknown", "scheduled"),
     ("query/select_unknown", "blocked"),
     ("items/count_hand_offs", "hand_off"),
+    // Counts what waits in an accepted pipeline. Here that is every row; a limit keeps it small.
+    ("pipeline/select_pipelines", "hand_off"),
     ("items/count_rejects", "reject"),
     // After a rotation of keys. No index has the number of a hand-off.
     ("content/list_hand_off", "hand_off"),
@@ -296,6 +301,10 @@ fn hot() -> Vec<Hot> {
         hot!("insert/select_ids", has: ["using job_rest_pkey"], has_not: []),
         hot!("items/take_hand_offs", has: ["Index Scan using hand_off_waiting", "Tid Scan on hand_off"], has_not: ["Sort Key: h."]),
         hot!("items/finish_hand_offs", has: ["hand_off_pkey"], has_not: []),
+        hot!("pipeline/lock_hand_offs", has: ["hand_off_pkey"], has_not: ["Seq Scan"]),
+        hot!("pipeline/close_admissions", has: ["admission_open"], has_not: ["Seq Scan on admission"]),
+        hot!("pipeline/select_admissions", has: ["admission_pkey"], has_not: ["Seq Scan"]),
+        hot!("pipeline/select_latencies", has: ["admission_latest"], has_not: ["Seq Scan", "Sort"]),
         hot!("outbox/hold_deliveries", has: ["using delivery_channel", "delivery_job", "Tid Scan on delivery"], has_not: ["Sort Key: d."]),
         hot!("node/renew_node", has: ["using node_pkey"], has_not: []),
         hot!("node/select_canceled", has: ["lingering_node"], has_not: []),

@@ -8,16 +8,17 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
-    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord, BreakerChange,
-    BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
+    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
+    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
+    WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -388,6 +389,30 @@ impl Store for FaultyStore {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.world.store.hand_off_stats(pipeline).await
+    }
+
+    async fn declare_pipelines(
+        &self,
+        declarations: &Declarations,
+        acceptors: &[Acceptor],
+    ) -> Result<Vec<String>, StoreError> {
+        self.world.store.declare_pipelines(declarations, acceptors).await
+    }
+
+    async fn pipelines(&self, pipeline: Option<&str>) -> Result<Vec<PipelineRecord>, StoreError> {
+        self.world.store.pipelines(pipeline).await
+    }
+
+    async fn admit_hand_offs(
+        &self,
+        pipeline: &str,
+        admissions: Vec<NewAdmission>,
+    ) -> Result<Vec<bool>, StoreError> {
+        self.world.store.admit_hand_offs(pipeline, admissions).await
+    }
+
+    async fn admission(&self, job: JobId) -> Result<Option<HandOffAdmission>, StoreError> {
+        self.world.store.admission(job).await
     }
 
     async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {

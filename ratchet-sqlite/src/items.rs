@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Due, HandOff, HandOffStats, JobId, JobRecord, NewHandOff, Reject, RejectFilter, RejectGroup,
+    Due, HandOff, HandOffContent, JobId, JobRecord, NewHandOff, Reject, RejectFilter, RejectGroup,
     Settlement,
 };
 use sqlx::Row as _;
@@ -23,12 +23,15 @@ fn hand_off(pipeline: &str, row: &SqliteRow) -> Result<HandOff, sqlx::Error> {
         pipeline: pipeline.to_owned(),
         key: row.try_get(1)?,
         checkpoint: in_column("checkpoint", parse(row.try_get(3)?))?,
+        tenant: row.try_get(6)?,
+        correlation_id: row.try_get(7)?,
     };
     Ok(HandOff {
         handed,
         job: in_column("job", job_id(row.try_get(2)?))?,
         at: in_column("at", time(row.try_get(4)?))?,
         repeats: in_column("repeats", number(row.try_get(5)?))?,
+        content: HandOffContent::Plain,
     })
 }
 
@@ -66,10 +69,12 @@ impl Session<'_> {
                 .bind(id.as_slice())
                 .bind(json(&handed.checkpoint)?)
                 .bind(self.micros())
+                .bind(handed.tenant.as_deref())
+                .bind(handed.correlation_id.as_deref())
                 .execute(&mut *self.conn)
                 .await?;
         }
-        Ok(())
+        self.count_refusals(&settlement.refused_hand_offs).await
     }
 
     pub(crate) async fn forget_rejects(
@@ -174,21 +179,5 @@ impl Look<'_> {
             })
         };
         readable("reject", &rows, group)
-    }
-
-    pub(crate) async fn hand_off_stats(
-        &mut self,
-        pipeline: &str,
-    ) -> Result<HandOffStats, sqlx::Error> {
-        let row = sqlx::query(sql::items::COUNT_HAND_OFFS).bind(pipeline);
-        let row = row.fetch_one(&mut *self.conn).await?;
-        let oldest: Option<i64> = row.try_get(1)?;
-        let lag = oldest.map_or(0, |at| self.now.saturating_sub(at).max(0)).unsigned_abs();
-        Ok(HandOffStats::new(
-            number(row.try_get(0)?)?,
-            Duration::from_micros(lag),
-            number(row.try_get(2)?)?,
-            number(row.try_get(3)?)?,
-        ))
     }
 }

@@ -49,6 +49,7 @@ mod open;
 mod operate;
 mod options;
 mod outbox;
+mod pipelines;
 mod purge;
 mod query;
 mod readers;

@@ -33,6 +33,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0019_fair_queues.sql"),
     include_str!("../migrations/0020_lanes_by_name.sql"),
     include_str!("../migrations/0021_archive.sql"),
+    include_str!("../migrations/0022_pipelines.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -164,6 +164,19 @@ pub(crate) mod items {
     pub(crate) const LIST_REJECTS: &str = include_str!("../sql/items/list_rejects.sql");
 }
 
+pub(crate) mod pipeline {
+    pub(crate) const CLOSE_ADMISSIONS: &str = include_str!("../sql/pipeline/close_admissions.sql");
+    pub(crate) const COUNT_ADMISSIONS: &str = include_str!("../sql/pipeline/count_admissions.sql");
+    pub(crate) const COUNT_REFUSALS: &str = include_str!("../sql/pipeline/count_refusals.sql");
+    pub(crate) const DELETE_PIPELINES: &str = include_str!("../sql/pipeline/delete_pipelines.sql");
+    pub(crate) const FIND_WAITING: &str = include_str!("../sql/pipeline/find_waiting.sql");
+    pub(crate) const GET_ADMISSION: &str = include_str!("../sql/pipeline/get_admission.sql");
+    pub(crate) const INSERT_ADMISSION: &str = include_str!("../sql/pipeline/insert_admission.sql");
+    pub(crate) const LIST_LATENCIES: &str = include_str!("../sql/pipeline/list_latencies.sql");
+    pub(crate) const LIST_PIPELINES: &str = include_str!("../sql/pipeline/list_pipelines.sql");
+    pub(crate) const SAVE_PIPELINE: &str = include_str!("../sql/pipeline/save_pipeline.sql");
+}
+
 pub(crate) mod schedule {
     pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");

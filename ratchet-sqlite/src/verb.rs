@@ -5,11 +5,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, ChangeReply, Changed, Channel,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Extend,
-    GaugeRow, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph,
-    NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement,
-    StatRow, Target, Token, WriteSchedule,
+    Acceptor, AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, ChangeReply, Changed,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Declarations, Delivery,
+    DeliveryId, Extend, GaugeRow, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId,
+    JobState, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes,
+    ScheduleWritten, Settled, Settlement, StatRow, Target, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -158,6 +158,10 @@ verbs! {
         |session, this| session.take_hand_offs(&this.pipeline, this.limit, this.hold);
     FinishHandOffs { pipeline: String, keys: Vec<String> } -> () =
         |session, this| session.finish_hand_offs(&this.pipeline, &this.keys);
+    DeclarePipelines { declarations: Declarations, acceptors: Vec<Acceptor> } -> Vec<String> =
+        |session, this| session.declare_pipelines(&this.declarations, &this.acceptors);
+    AdmitHandOffs as NewWork { pipeline: String, admissions: Vec<NewAdmission> } -> Result<Vec<bool>, StoreError> =
+        |session, this| session.admit_hand_offs(&this.pipeline, &this.admissions);
     LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
     RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
     DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);

@@ -39,6 +39,9 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "gate/list_breakers",
     "gate/count_runs",
     "gate/count_probes",
+    // One row per pipeline that a job accepts.
+    "pipeline/delete_pipelines",
+    "pipeline/list_pipelines",
     // One row per template and state.
     "count/list_counts",
     "count/list_waiting",

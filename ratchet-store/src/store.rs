@@ -18,16 +18,17 @@ use tokio::sync::broadcast;
 
 use crate::StoreError;
 use crate::model::{
-    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
     BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
-    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
+    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
+    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -352,6 +353,36 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the backlog and throughput of a pipeline.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
+
+    /// Declares which pipelines the jobs of a program accept. Replaces what the program has declared before; a pipeline
+    /// that it declares again keeps its count of refusals.
+    ///
+    /// Returns the pipelines that another program accepts. They keep their acceptor, unless no node of that program has a
+    /// valid lease. If the declarations are no longer the newest of their program, nothing changes.
+    async fn declare_pipelines(
+        &self,
+        declarations: &Declarations,
+        acceptors: &[Acceptor],
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// Returns the pipelines that a job accepts, ordered by name: all, or the one with this name.
+    async fn pipelines(&self, pipeline: Option<&str>) -> Result<Vec<PipelineRecord>, StoreError>;
+
+    /// Admits hand-offs of a pipeline: inserts their jobs and marks the hand-offs as finished, in one commit. Returns, for
+    /// each one, whether it was admitted: a hand-off that does not exist or is finished inserts nothing.
+    ///
+    /// An admitted hand-off counts toward the backlog of its pipeline until its job has ended. Every call also stops
+    /// counting those whose jobs have ended since, so that a dead letter that is retried later does not count again.
+    ///
+    /// A job with a business key or an idempotency key is refused, because it could not be inserted for every hand-off.
+    async fn admit_hand_offs(
+        &self,
+        pipeline: &str,
+        admissions: Vec<NewAdmission>,
+    ) -> Result<Vec<bool>, StoreError>;
+
+    /// Returns the hand-off that was admitted as this job, or `None` if the job was not admitted from a pipeline.
+    async fn admission(&self, job: JobId) -> Result<Option<HandOffAdmission>, StoreError>;
 
     /// Writes what a process has counted in slots of the minute tier. `source` identifies the process.
     ///

@@ -7,8 +7,8 @@ pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
     ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
     IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
-    KeyTemplates, Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration,
-    Registry, RegistryError, RunFuture, States, TraceMode, TypeTrace,
+    KeyTemplates, Keys, Location, OnFull, Output, PanicPolicy, PrepareError, Prepared,
+    Registration, Registry, RegistryError, RunFuture, States, TraceMode, TypeTrace,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
 
@@ -16,10 +16,10 @@ pub use ratchet_core::{BackoffKind, Jitter};
 pub use ratchet_core::{
     CallbackJob, ChainError, ClassifiedError, ConditionInput, Declared, DeclaredAs, DefaultArg,
     ErrorClass, Fallible, JobReturn, MayRefuse, OldArguments, Permanent, Plain, ReturnsDeclared,
-    Upgrade, Upgrades, Validate, ViaBox, ViaError, ViaJobError, arg, checked, declared_argument,
-    declared_arguments, declared_output, default_value, evaluate, find_error, implemented,
-    injected, input, input_all, key_part, permanent, run, run_blocking, same_output, too_old,
-    upgraded, validated,
+    TakesHandOff, Upgrade, Upgrades, Validate, ViaBox, ViaError, ViaJobError, accepted, arg,
+    checked, declared_argument, declared_arguments, declared_output, default_value, evaluate,
+    find_error, implemented, injected, input, input_all, key_part, permanent, run, run_blocking,
+    same_output, too_old, upgraded, validated,
 };
 
 /// The hooks of one job.

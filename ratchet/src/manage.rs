@@ -20,5 +20,6 @@ pub use ratchet_core::{
 pub use ratchet_core::{Catalog, CatalogJob};
 pub use ratchet_core::{Edit, EditError, Succession};
 pub use ratchet_core::{FailureMark, FailureState, Judgment};
+pub use ratchet_core::{HandOffAdmission, HandOffStats, PipelineRecord};
 pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};
 pub use ratchet_core::{StoredKind, StoredReview, Stranded, StrandedReason};

@@ -115,6 +115,8 @@ const NOT_SHOWN: &[&str] = &[
     "ratchet.handoff.finished",
     "ratchet.handoff.repeats",
     "ratchet.handoff.latency",
+    "ratchet.handoff.admitted",
+    "ratchet.handoff.refusals",
     "ratchet.panics",
     "ratchet.events.lagged",
 ];

@@ -55,6 +55,8 @@ pub(crate) enum Rejects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Pipelines {
+    /// Lists the pipelines that a job accepts
+    List,
     /// Shows the backlog and throughput of a pipeline
     Show { pipeline: String },
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ratchet_core::{AnyJob, BulkVerb, Filter, JobId, JobRecord, PageRequest, WaitError};
+use ratchet_core::{
+    AnyJob, BulkVerb, Filter, HandOffAdmission, JobId, JobRecord, PageRequest, WaitError,
+};
 use ratchet_store::model::{AttemptRecord, LogLine};
 use ratchet_store::rules::catalog;
 
@@ -129,11 +131,13 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     let job = get(session, id).await?;
     let arguments = session.ratchet.jobs().arguments(&job);
     let links = session.ratchet.jobs().succession(id).await?;
+    let admission = session.ratchet.jobs().admission(id).await?;
     let mut value = serde_json::to_value(&job)?;
     if let Some(fields) = value.as_object_mut() {
         fields.insert("arguments".to_owned(), arguments.clone());
         fields.insert("successor_of".to_owned(), serde_json::to_value(links.successor_of)?);
         fields.insert("successor".to_owned(), serde_json::to_value(links.successor)?);
+        fields.insert("admission".to_owned(), serde_json::to_value(&admission)?);
     }
     let out = &session.out;
     let mut text = String::new();
@@ -177,6 +181,9 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     field("crashes", if job.crashes > 0 { job.crashes.to_string() } else { String::new() });
     field("tenant", text_of(&job.spec.tenant));
     field("correlation", text_of(&job.spec.correlation_id));
+    if let Some(HandOffAdmission { pipeline, key, from, .. }) = &admission {
+        field("hand-off", format!("{key} of pipeline {pipeline}, from job {from}"));
+    }
     field("business key", text_of(&job.spec.business_key));
     field("tags", job.spec.tags.join(", "));
     field("arguments", arguments.to_string());

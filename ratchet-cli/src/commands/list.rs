@@ -1,7 +1,11 @@
 //! Lists of alerts and rejected items, and the numbers of a pipeline.
 
-use ratchet_core::JobId;
+use std::fmt::Write as _;
+
+use ratchet_core::{HandOffStats, JobId, PipelineRecord};
 use ratchet_store::model::{Alert, RejectFilter, RejectGroup};
+
+use serde::Serialize;
 
 use super::Session;
 use crate::exit::Failure;
@@ -59,8 +63,10 @@ pub(super) async fn forget_rejects(session: &Session, job: JobId) -> Result<(), 
 }
 
 pub(super) async fn pipeline(session: &Session, name: String) -> Result<(), Failure> {
-    let stats = session.ratchet.pipeline(name.clone()).stats().await?;
-    let text = format!(
+    let pipeline = session.ratchet.pipeline(name.clone());
+    let stats = pipeline.stats().await?;
+    let acceptor = pipeline.acceptor().await?;
+    let mut text = format!(
         "{}\n  waiting    {}\n  oldest     {}\n  finished   {}\n  repeats    {}",
         session.out.bold(&printable(&name)),
         count(stats.backlog),
@@ -68,5 +74,39 @@ pub(super) async fn pipeline(session: &Session, name: String) -> Result<(), Fail
         count(stats.finished),
         count(stats.repeats),
     );
-    session.out.object(&stats, &text)
+    if let Some(accepted) = &acceptor {
+        let _ = write!(
+            text,
+            "\n  accepted   by job {} of program {}\n  limit      {}\n  admitted   {}\n  latency    {} on average, {} at most\n  refusals   {}",
+            printable(&accepted.job),
+            printable(&accepted.program),
+            accepted.backlog_limit.map_or("none".to_owned(), |limit| count(u64::from(limit))),
+            count(stats.admitted),
+            duration(stats.latency),
+            duration(stats.longest_latency),
+            count(accepted.refusals),
+        );
+    }
+    session.out.object(&PipelineView { stats, acceptor }, &text)
+}
+
+/// A pipeline with its numbers and the job that accepts it.
+#[derive(Serialize)]
+struct PipelineView {
+    #[serde(flatten)]
+    stats: HandOffStats,
+    acceptor: Option<PipelineRecord>,
+}
+
+pub(super) async fn pipelines(session: &Session) -> Result<(), Failure> {
+    let pipelines = session.ratchet.pipelines().await?;
+    let columns = [
+        column("pipeline", |it: &PipelineRecord, _| it.pipeline.clone()),
+        column("accepted by", |it, _| it.job.clone()),
+        column("program", |it, _| it.program.clone()),
+        number("backlog", |it, _| count(it.backlog)),
+        number("limit", |it, _| it.backlog_limit.map_or(String::new(), |it| count(it.into()))),
+        number("refusals", |it, _| count(it.refusals)),
+    ];
+    session.out.list(&pipelines, &columns, "no job accepts a pipeline")
 }

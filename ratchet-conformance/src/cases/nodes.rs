@@ -256,7 +256,7 @@ async fn version(world: &World, fingerprint: u64) -> Node {
 }
 
 /// Joins a node of a program whose declarations have this fingerprint.
-pub(super) async fn version_of(world: &World, program: &str, fingerprint: u64) -> Node {
+pub(crate) async fn version_of(world: &World, program: &str, fingerprint: u64) -> Node {
     let mut node = world.stranger();
     node.declarations = Declarations { program: program.to_owned(), fingerprint };
     node.join(LEASE).await;

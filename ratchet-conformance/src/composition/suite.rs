@@ -124,6 +124,16 @@ macro_rules! __composition_cases {
                 w_03_chains_as_children_of_a_batch
                 w_04_groups_three_deep
             }
+            pipelines {
+                i_05_declared_pipelines_belong_to_the_newest_version
+                i_05_one_program_accepts_a_pipeline
+                i_05_hand_off_is_admitted_once
+                i_05_finished_hand_off_is_not_admitted
+                i_05_backlog_counts_until_the_job_has_ended
+                i_05_admitted_job_can_be_paused_and_purged
+                i_05_jobs_with_keys_are_not_admitted
+                i_05_refusals_are_counted_with_the_run
+            }
             random {
                 w_05_random_graphs_end_as_predicted
                 w_01_retried_random_graphs_end_as_if_nothing_had_failed

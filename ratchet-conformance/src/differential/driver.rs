@@ -15,6 +15,7 @@ use ratchet_store::{Store, StoreError};
 
 use super::normalize::{Normal, span};
 use super::op::{Ending, How, Op};
+use super::pipelines::hand_off;
 use crate::Harness;
 use crate::fixture::{RunExt, SettlementExt};
 
@@ -90,6 +91,7 @@ impl<'a> Driver<'a> {
             let _ = write!(reported, " {origins:?}");
         }
         reported += &self.failure_marks().await;
+        reported += &self.pipelines().await;
         reported += &self.stats().await;
         let mut owners = vec![GroupFilter::any()];
         while let Some(filter) = owners.pop() {
@@ -202,6 +204,8 @@ impl<'a> Driver<'a> {
                 format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
             }
             Op::Group(id) => self.group(*id).await,
+            Op::DeclarePipelines(node, limits) => self.declare_pipelines(*node, limits).await,
+            Op::Admit(admissions) => self.admit(admissions).await,
             Op::WriteStats(source, rows) => self.write_stats(*source, rows).await,
             Op::FoldStats(node, limit) => {
                 format!("{:?}", ok(store.fold_stats(*node, *limit).await))
@@ -307,7 +311,8 @@ impl<'a> Driver<'a> {
         let lines: Vec<_> = lines.map(|line| self.normal.line(line)).collect();
         let logs = ok(self.store.logs(id).await);
         let links = ok(self.store.succession(id).await);
-        format!("{job:?}\n{lines:?}\n{logs:?}\n{links:?}\n")
+        let admission = self.admission(id).await;
+        format!("{job:?}\n{lines:?}\n{logs:?}\n{links:?}\n{admission}")
     }
 
     pub(super) fn run(&self, ago: usize) -> Option<&Claimed> {
@@ -404,5 +409,6 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
     let conditions = step.map(|step| step.conditions.clone()).unwrap_or_default();
     settlement.condition_results =
         conditions.into_iter().map(|name| (name, ending.holds)).collect();
+    settlement = hand_off(settlement, run, ending.how);
     settlement.spawning(ending.children.clone()).bringing(ending.graphs.clone())
 }

@@ -39,6 +39,8 @@ pub(super) struct Generator {
     pub(super) rng: Rng,
     /// For operations on statistics, so that they do not change the other operations of a seed.
     stats_rng: Rng,
+    /// For pipelines, for the same reason.
+    pipeline_rng: Rng,
     /// For successors, for the same reason.
     successor_rng: Rng,
     /// For archived jobs, for the same reason.
@@ -56,6 +58,7 @@ impl Generator {
         Self {
             rng: Rng::with_seed(seed),
             stats_rng: Rng::with_seed(!seed),
+            pipeline_rng: Rng::with_seed(seed ^ 0x9a6e),
             successor_rng: Rng::with_seed(seed ^ 0x5ccc),
             archive_rng: Rng::with_seed(seed ^ 0xa7c1),
             ids: 0,
@@ -66,8 +69,9 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
-        let other = self.stats_op().or_else(|| self.operator_op());
-        if let Some(op) = other.or_else(|| self.successor_op()).or_else(|| self.archive_op()) {
+        let beside = self.stats_op().or_else(|| self.operator_op());
+        let beside = beside.or_else(|| self.successor_op()).or_else(|| self.archive_op());
+        if let Some(op) = beside.or_else(|| self.pipeline_op()) {
             return op;
         }
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
@@ -179,6 +183,31 @@ impl Generator {
                 Op::List(self.filter().archived(archived), limit)
             }
         })
+    }
+
+    /// Returns a declaration of pipelines or an admission of hand-offs, or `None` for another operation.
+    fn pipeline_op(&mut self) -> Option<Op> {
+        self.graphs.as_ref()?;
+        if self.nodes.is_empty() || self.pipeline_rng.u8(..16) > 0 {
+            return None;
+        }
+        let rng = &mut self.pipeline_rng;
+        if rng.u8(..3) == 0 {
+            let node = self.nodes[rng.usize(..self.nodes.len())];
+            let limit = |rng: &mut Rng| rng.bool().then(|| rng.u32(1..4));
+            let limits = (0..rng.usize(..3)).map(|_| limit(rng)).collect();
+            return Some(Op::DeclarePipelines(node, limits));
+        }
+        let mut admissions = Vec::new();
+        for _ in 0..self.pipeline_rng.usize(..6) {
+            self.ids += 1;
+            let rng = &mut self.pipeline_rng;
+            let id = JobId::from_uuid(uuid_at(self.ids, rng));
+            admissions
+                .push((rng.u8(..9), NewJob::new(id, JobSpec::new("mail", b"{\"n\":8}".to_vec()))));
+            self.jobs.push(id);
+        }
+        Some(Op::Admit(admissions))
     }
 
     /// Returns an edit of a job that was claimed recently, or `None` for another operation.

@@ -17,6 +17,7 @@ mod graphs;
 mod normalize;
 mod op;
 mod operators;
+mod pipelines;
 mod stats;
 
 use std::fmt;

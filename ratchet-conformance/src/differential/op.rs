@@ -80,6 +80,10 @@ pub enum Op {
     RequestNode(NodeId, NodeUpdate),
     /// Records what an operator says about the failures of a job with this number as fingerprint.
     MarkFailure(&'static str, u8, Option<Judgment>),
+    /// Declares as a node which pipelines are accepted, with the limits of their backlogs.
+    DeclarePipelines(NodeId, Vec<Option<u32>>),
+    /// Admits hand-offs with these keys as jobs.
+    Admit(Vec<(u8, NewJob)>),
     /// Reads a group with its members and their edges.
     Group(GroupId),
     /// Writes statistics of a process: minutes since the base, the number of a job, and how many runs it started.

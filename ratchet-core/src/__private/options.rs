@@ -121,6 +121,26 @@ pub mod job {
     /// `after_failure = skip`
     pub const after_failure: () = ();
 
+    /// The pipeline whose hand-offs the job accepts: each runs it once, with a `HandedOff<…>` as its argument.
+    ///
+    /// `accepts = "pages"`
+    pub const accepts: () = ();
+
+    /// The backlog of the accepted pipeline from which jobs with `hands_off` wait or fail; unlimited unless given.
+    ///
+    /// `backlog_limit = 1000`
+    pub const backlog_limit: () = ();
+
+    /// A pipeline whose `backlog_limit` the job observes when it hands off. Repeat it for several.
+    ///
+    /// `hands_off = "pages"`
+    pub const hands_off: () = ();
+
+    /// What the job does if a pipeline of `hands_off` is full: `wait` before it runs, or run and let `ctx.hand_off` `fail`; `wait` unless given.
+    ///
+    /// `on_full = fail`
+    pub const on_full: () = ();
+
     /// Tags of every job of this kind.
     ///
     /// `tags("mail", "eu")`

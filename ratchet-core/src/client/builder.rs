@@ -7,7 +7,7 @@ use super::Ratchet;
 use crate::config::{BreakerConfig, Config, EnvError, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
-use crate::job::{InjectRequirement, Job, States, collect_conditions};
+use crate::job::{InjectRequirement, Job, JobDef, States, collect_conditions};
 use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
 use crate::protect::{Encrypt, Protector, Sign};
 use crate::runtime::Core;
@@ -354,6 +354,7 @@ impl Builder {
         let protector = protector.map(Arc::new);
         problems.extend(callback_problems(&resolver.all()));
         problems.extend(schedule_problems(&resolver.all()));
+        problems.extend(pipeline_problems(&resolver.all()));
         let breakers = breaker_settings(&resolver.all(), &self.config, &mut problems);
         let conditions = collect_conditions().unwrap_or_else(|clashes| {
             problems.extend(clashes);
@@ -412,6 +413,37 @@ fn unencrypted(jobs: &[Registration]) -> impl Iterator<Item = String> {
             job.def.name, job.def.location
         )
     })
+}
+
+/// Returns a message for every job that cannot accept its pipeline, and for every pipeline that two jobs accept. The macro
+/// has checked its options, a definition without the macro was not checked.
+fn pipeline_problems(jobs: &[Registration]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut accepted = BTreeMap::new();
+    for JobDef { name, location, accepts, keys, order, args, inputs, .. } in
+        jobs.iter().map(|job| &job.def)
+    {
+        let Some(pipeline) = accepts else { continue };
+        let problem = if keys.business.is_some() || keys.idempotency.is_some() || order.is_some() {
+            "its keys could keep a hand-off from being admitted; it can have a concurrency key only"
+        } else if args.len() != 1 || !inputs.is_empty() {
+            "it must have one stored argument, a `HandedOff<…>`, and no inputs of a step"
+        } else {
+            match accepted.insert(*pipeline, *name) {
+                None => continue,
+                Some(other) => {
+                    problems.push(format!(
+                        "jobs `{other}` and `{name}` ({location}) both accept pipeline `{pipeline}`; a hand-off is admitted by one job"
+                    ));
+                    continue;
+                }
+            }
+        };
+        problems.push(format!(
+            "job `{name}` ({location}) cannot accept pipeline `{pipeline}`: {problem}"
+        ));
+    }
+    problems
 }
 
 /// Returns a message for every declared schedule that is invalid. A literal was checked by the macro, a constant was not.

@@ -6,15 +6,20 @@ use std::time::Duration;
 use super::Ratchet;
 use super::acting::{Manner, store_error};
 use crate::runtime::Core;
-use ratchet_store::StoreError;
 use ratchet_store::model::{
-    Change, HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup,
+    Change, HandOff, HandOffStats, JobId, PipelineRecord, Reject, RejectFilter, RejectGroup,
 };
+use ratchet_store::{StoreError, StoreErrorKind};
 
 impl Ratchet {
     /// Returns access to the items that jobs have rejected.
     pub fn rejects(&self) -> Rejects {
         Rejects { core: Arc::clone(&self.core), manner: self.manner() }
+    }
+
+    /// Lists the pipelines that a job accepts, ordered by name.
+    pub async fn pipelines(&self) -> Result<Vec<PipelineRecord>, StoreError> {
+        self.core.store.pipelines(None).await
     }
 
     /// Returns access to the checkpoints that jobs handed off to a pipeline.
@@ -67,7 +72,14 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Takes up to `limit` waiting hand-offs in commit order. Those not finished within `hold` are handed out again.
+    ///
+    /// # Errors
+    ///
+    /// A pipeline that a job accepts is refused: its hand-offs are admitted as jobs.
     pub async fn take(&self, limit: u32, hold: Duration) -> Result<Vec<HandOff>, StoreError> {
+        if let Some(accepted) = self.core.store.pipelines(Some(&self.name)).await?.pop() {
+            return Err(StoreError::new(StoreErrorKind::Config, taken_twice(&accepted)));
+        }
         let taken = self.core.store.take_hand_offs(&self.name, limit, hold).await?;
         let now = self.core.clock.now();
         for hand_off in &taken {
@@ -86,8 +98,20 @@ impl Pipeline {
         self.core.store.finish_hand_offs(&self.name, &keys).await
     }
 
+    /// Returns which job accepts the hand-offs, and how full the pipeline is; `None` if no job accepts them.
+    pub async fn acceptor(&self) -> Result<Option<PipelineRecord>, StoreError> {
+        Ok(self.core.store.pipelines(Some(&self.name)).await?.pop())
+    }
+
     /// Returns the backlog, the lag and the number of suppressed repeats.
     pub async fn stats(&self) -> Result<HandOffStats, StoreError> {
         self.core.store.hand_off_stats(&self.name).await
     }
+}
+
+fn taken_twice(accepted: &PipelineRecord) -> String {
+    let PipelineRecord { pipeline, program, job, .. } = accepted;
+    format!(
+        "pipeline `{pipeline}` cannot be taken from: job `{job}` of program `{program}` accepts its hand-offs; remove `accepts` from that job, or hand off to another pipeline"
+    )
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AttemptOutcome, AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest,
-    UnknownJob,
+    AttemptOutcome, AttemptRecord, Counts, Filter, HandOffAdmission, JobId, JobRecord, LogLine,
+    Page, PageRequest, UnknownJob,
 };
 use ratchet_store::rules::{Explanation, Waiting};
 
 use super::Ratchet;
 use super::acting::Manner;
 use super::masked_arguments;
-use crate::protect::MISSING_KEY;
+use crate::protect::{MISSING_KEY, PIPELINE_FULL};
 use crate::runtime::Core;
 
 /// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
@@ -115,6 +115,12 @@ impl Jobs {
         masked_arguments(&self.core, &job.spec)
     }
 
+    /// Returns the hand-off that was admitted as this job: its pipeline, its key and the job that handed it over. Returns
+    /// `None` if the job was not admitted from a pipeline.
+    pub async fn admission(&self, id: JobId) -> Result<Option<HandOffAdmission>, StoreError> {
+        self.core.store.admission(id).await
+    }
+
     /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such
     /// job.
     ///
@@ -135,7 +141,7 @@ impl Jobs {
             return Ok(job.map(|job| Explanation::NotWaiting(job.state)));
         };
         let explanation = context.explain(self.core.config.isolate_after_crashes);
-        // The last run of a job whose key is missing says which one.
+        // The last run of a job whose key is missing, or whose pipeline is full, says which one.
         let mut reasons = match explanation {
             Explanation::Waits(reasons) => reasons,
             Explanation::AllClear => Vec::new(),
@@ -151,8 +157,12 @@ impl Jobs {
         if context.job.deferrals > 0 {
             let last = self.core.store.attempts(id).await?.pop();
             let note = last.filter(|last| last.outcome == AttemptOutcome::Rejected);
-            let note = note.and_then(|last| last.note).filter(|why| why.starts_with(MISSING_KEY));
-            reasons.extend(note.map(|why| Waiting::MissingKey { why }));
+            let note = note.and_then(|last| last.note);
+            reasons.extend(note.and_then(|why| match &why {
+                key if key.starts_with(MISSING_KEY) => Some(Waiting::MissingKey { why }),
+                full if full.starts_with(PIPELINE_FULL) => Some(Waiting::PipelineFull { why }),
+                _ => None,
+            }));
         }
         let clear = reasons.is_empty();
         Ok(Some(if clear { Explanation::AllClear } else { Explanation::Waits(reasons) }))

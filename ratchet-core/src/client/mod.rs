@@ -1,6 +1,7 @@
 //! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
 mod acting;
+mod admit;
 mod alerts;
 mod archive;
 mod arguments;
@@ -41,6 +42,7 @@ mod submit;
 mod submit_metrics;
 
 pub(crate) use acting::{Acting, Manner, store_error, unexpected};
+pub(crate) use admit::admitted_job;
 pub use alerts::Alerts;
 pub use archive::Archive;
 pub(crate) use arguments::masked_arguments;

@@ -68,10 +68,11 @@ impl Outcome {
             Self::Failed(failure) => OutcomeKind::from(failure.record.kind).into(),
             Self::Deferred { why: Deferral::Snooze, .. } => AttemptOutcome::Snoozed,
             Self::Deferred { why: Deferral::Breaker, .. } => AttemptOutcome::BreakerOpen,
-            // The note names the key.
-            Self::Deferred { why: Deferral::Reject | Deferral::MissingKey, .. } => {
-                AttemptOutcome::Rejected
-            }
+            // The note names the key or the pipeline.
+            Self::Deferred {
+                why: Deferral::Reject | Deferral::MissingKey | Deferral::PipelineFull,
+                ..
+            } => AttemptOutcome::Rejected,
             Self::Released => AttemptOutcome::Released,
         }
     }
@@ -167,8 +168,8 @@ fn decide_deferred(
     seed: u64,
 ) -> Verdict {
     let deferrals = job.deferrals.saturating_add(1);
-    // A job whose key is missing waits until an operator adds the key.
-    let may_end = why != Deferral::MissingKey;
+    // A job whose key is missing waits until an operator adds the key, and one whose pipeline is full until it has room.
+    let may_end = !matches!(why, Deferral::MissingKey | Deferral::PipelineFull);
     if may_end && policies.max_deferrals.is_some_and(|most| deferrals > most) {
         let message = format!("deferred {deferrals} times, last: {note}");
         let record =

@@ -81,6 +81,12 @@ pub const fn concurrency_limit(limit: u32) -> u32 {
     limit
 }
 
+/// Checks the backlog limit of an accepted pipeline.
+pub const fn backlog_limit(limit: u32) -> u32 {
+    assert!(limit >= 1, "`backlog_limit` must be at least 1");
+    limit
+}
+
 /// Checks the factor of an exponential backoff.
 pub const fn factor(factor: f64) -> f64 {
     ratchet_store::model::valid_factor(factor)

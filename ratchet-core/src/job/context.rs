@@ -15,8 +15,8 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 pub use self::recorded::KeepError;
-pub(crate) use self::recorded::RunItems;
 use self::recorded::{Recorded, line};
+pub(crate) use self::recorded::{Room, RunItems};
 use super::{InputDef, RunHost, State, StopSignal};
 use crate::failure::JobError;
 use ratchet_store::model::{
@@ -281,6 +281,11 @@ impl JobContext {
 
     /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. A second hand-off with
     /// the same key is suppressed and counted.
+    ///
+    /// # Errors
+    ///
+    /// Besides the limits on size, nesting and names: [`KeepError::PipelineFull`] if the job has the options
+    /// `hands_off = "…"` and `on_full = fail`, and the pipeline was full when the run began.
     pub fn hand_off<T: Serialize>(
         &self,
         pipeline: impl Into<String>,
@@ -288,9 +293,29 @@ impl JobContext {
         checkpoint: &T,
     ) -> Result<(), KeepError> {
         let checkpoint = recorded::value("hand-off", checkpoint)?;
-        let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
+        let mut hand_off = NewHandOff::new(pipeline, key, checkpoint);
         recorded::check_hand_off(&hand_off)?;
-        self.write("hand-off", |recorded| recorded.items.hand_offs.push(hand_off))
+        hand_off.tenant = self.tenant().map(str::to_owned);
+        hand_off.correlation_id = self.correlation_id().map(str::to_owned);
+        let mut full = None;
+        self.write("hand-off", |recorded| match recorded.items.take_room(&hand_off.pipeline) {
+            Ok(()) => recorded.items.hand_offs.push(hand_off),
+            Err(limit) => full = Some((hand_off.pipeline, limit)),
+        })?;
+        match full {
+            Some((pipeline, limit)) => Err(KeepError::PipelineFull { pipeline, limit }),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets how many hand-offs fit into a pipeline. Further ones are refused.
+    pub(crate) fn set_room(&self, pipeline: &str, room: Room) {
+        self.recorded().items.room.insert(pipeline.to_owned(), room);
+    }
+
+    /// Counts that a full pipeline has refused this run.
+    pub(crate) fn refused_by(&self, pipeline: &str) {
+        self.recorded().items.refuse(pipeline);
     }
 
     /// Returns when this run became due. For the first attempt of a recurring job, this is the time of the occurrence.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::explicit::{ExplicitOptions, Sets};
 use super::{
     AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
-    KeyConflict, KeyTemplates, RetryHook, TraceMode, checked,
+    KeyConflict, KeyTemplates, OnFull, RetryHook, TraceMode, checked,
 };
 use ratchet_store::model::{AfterFailure, Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
@@ -54,6 +54,14 @@ pub struct JobDef {
     pub concurrency_limit: Option<u32>,
     /// Whether the jobs with the same concurrency key run in the order of their submits, and what happens after a failure.
     pub order: Option<AfterFailure>,
+    /// The pipeline whose hand-offs the job accepts.
+    pub accepts: Option<&'static str>,
+    /// The backlog of the accepted pipeline from which publishers that observe it wait or fail; `None` for no limit.
+    pub backlog_limit: Option<u32>,
+    /// The pipelines whose limits the job observes when it hands off.
+    pub hands_off: &'static [&'static str],
+    /// What the job does if one of these pipelines is full.
+    pub on_full: OnFull,
     /// How a panic is handled.
     pub panic: PanicPolicy,
     /// Whether the function is synchronous and may block its thread.
@@ -145,6 +153,10 @@ impl JobDef {
             tags: &[],
             concurrency_limit: None,
             order: None,
+            accepts: None,
+            backlog_limit: None,
+            hands_off: &[],
+            on_full: OnFull::Wait,
             panic: PanicPolicy::Retry,
             blocking: false,
             strict: false,
@@ -340,6 +352,39 @@ impl JobDef {
     pub const fn ordered(mut self, after_failure: AfterFailure) -> Self {
         self.concurrency_limit = Some(1);
         self.order = Some(after_failure);
+        self
+    }
+
+    /// Accepts the hand-offs of a pipeline: each is admitted as one job, with a [`HandedOff`](crate::HandedOff) as its only
+    /// stored argument. With [`concurrency_limit`](Self::concurrency_limit), at most that many of them run at once.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the name is empty, too long, or contains characters other than ASCII letters, digits and `_ - . / :`.
+    pub const fn accepts(mut self, pipeline: &'static str) -> Self {
+        self.accepts = Some(checked::name(pipeline));
+        self
+    }
+
+    /// Sets the backlog of the accepted pipeline from which publishers that observe it wait or fail.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the limit is zero.
+    pub const fn backlog_limit(mut self, limit: u32) -> Self {
+        self.backlog_limit = Some(checked::backlog_limit(limit));
+        self
+    }
+
+    /// Sets the pipelines whose limits the job observes when it hands off, and what it does if one of them is full.
+    pub const fn hands_off(mut self, pipelines: &'static [&'static str], on_full: OnFull) -> Self {
+        let mut i = 0;
+        while i < pipelines.len() {
+            checked::name(pipelines[i]);
+            i += 1;
+        }
+        self.hands_off = pipelines;
+        self.on_full = on_full;
         self
     }
 

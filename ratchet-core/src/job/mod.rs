@@ -15,6 +15,7 @@ mod domain_failure;
 mod explicit;
 #[cfg(test)]
 mod fuzz;
+mod handed_off;
 mod handler;
 mod hooks;
 mod host;
@@ -41,9 +42,10 @@ pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
 pub use conflict::KeyConflict;
-pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
+pub(crate) use context::{Room, StepInputs};
 pub use def::{JobDef, Location};
+pub use handed_off::{HandedOff, OnFull, TakesHandOff, accepted};
 pub use handler::{
     Declared, DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_arguments,
     declared_output, implemented, same_output,

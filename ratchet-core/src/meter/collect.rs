@@ -63,12 +63,14 @@ impl Meter {
         let mut overflow = BTreeMap::new();
         self.collect_jobs(families, &mut overflow);
         self.collect_queues(families, &mut overflow);
-        let tables: [(&'static Metric, &SeriesTable<Counter>); 10] = [
+        let tables: [(&'static Metric, &SeriesTable<Counter>); 12] = [
             (&metric::BREAKER_TRANSITIONS, &self.breaker_transitions),
             (&metric::SCHEDULE_MISSED, &self.schedule_missed),
             (&metric::DELIVERED, &self.delivered),
             (&metric::DELIVERY_FAILURES, &self.delivery_failures),
             (&metric::HANDED_OFF, &self.handed_off),
+            (&metric::HANDOFF_ADMITTED, &self.handoff_admitted),
+            (&metric::HANDOFF_REFUSALS, &self.handoff_refusals),
             (&metric::REJECTS, &self.rejects),
             (&metric::SUPPRESSED, &self.suppressed),
             (&metric::SUBMIT_REFUSED, &self.submit_refused),

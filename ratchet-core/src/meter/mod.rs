@@ -55,6 +55,8 @@ pub(crate) struct Meter {
     delivery_failures: SeriesTable<Counter>,
     handed_off: SeriesTable<Counter>,
     handoff_latency: SeriesTable<Recorder>,
+    handoff_admitted: SeriesTable<Counter>,
+    handoff_refusals: SeriesTable<Counter>,
     rejects: SeriesTable<Counter>,
     suppressed: SeriesTable<Counter>,
     submit_refused: SeriesTable<Counter>,
@@ -156,6 +158,9 @@ impl Meter {
         for hand_off in &settlement.hand_offs {
             self.handed_off.get(&[&hand_off.pipeline], Counter::default).add(1);
         }
+        for (pipeline, count) in &settlement.refused_hand_offs {
+            self.handoff_refusals.get(&[pipeline], Counter::default).add(*count);
+        }
     }
 
     /// Records the end of a run whose job was canceled.
@@ -250,6 +255,12 @@ impl Meter {
     /// Records that a checkpoint was taken from a pipeline, this long after it was stored.
     pub(crate) fn hand_off_taken(&self, pipeline: &str, after: Duration) {
         self.handoff_latency.get(&[pipeline], Recorder::default).duration(after);
+    }
+
+    /// Records that a checkpoint was admitted as a job, this long after it was stored.
+    pub(crate) fn hand_off_admitted(&self, pipeline: &str, after: Duration) {
+        self.hand_off_taken(pipeline, after);
+        self.handoff_admitted.get(&[pipeline], Counter::default).add(1);
     }
 
     /// Returns the pipelines that this process has handed checkpoints to or taken them from.

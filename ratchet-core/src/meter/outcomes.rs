@@ -4,7 +4,7 @@ use ratchet_store::model::{Deferral, FailureKind, Settlement, TerminalReason, Ve
 
 /// Every outcome with its reason.
 #[rustfmt::skip]
-pub(super) const OUTCOMES: [(&str, &str); 25] = [
+pub(super) const OUTCOMES: [(&str, &str); 26] = [
     ("succeeded", ""),
     ("released", ""),
     ("rescued", ""),
@@ -30,6 +30,7 @@ pub(super) const OUTCOMES: [(&str, &str); 25] = [
     ("failed", "deferral_exhausted"),
     ("failed", "other"),
     ("deferred", "missing_key"),
+    ("deferred", "pipeline_full"),
 ];
 
 /// The position of a run that was canceled.
@@ -46,6 +47,7 @@ pub(super) fn position(settlement: &Settlement) -> usize {
             Deferral::Reject => 5,
             Deferral::Breaker => 6,
             Deferral::MissingKey => 24,
+            Deferral::PipelineFull => 25,
         },
         Verdict::Retry { failure, .. } => of_kind(failure.kind),
         Verdict::Fail { envelope, .. } => of_reason(envelope.reason),
@@ -63,7 +65,7 @@ pub(super) fn end(position: usize) -> usize {
         1 => 4,
         2 => 5,
         CANCELED => 6,
-        4..7 | 24 => 3,
+        4..7 | 24 | 25 => 3,
         7..15 => 1,
         _ => 2,
     }

@@ -122,7 +122,9 @@ metrics! {
     HANDOFF_LAG: Gauge "ratchet.handoff.lag" ["s"] ("pipeline") "Age of the oldest unfinished checkpoint of a pipeline. Sampled.";
     HANDOFF_FINISHED: Gauge "ratchet.handoff.finished" ["{checkpoint}"] ("pipeline") "Finished checkpoints of a pipeline. Sampled.";
     HANDOFF_REPEATS: Gauge "ratchet.handoff.repeats" ["{checkpoint}"] ("pipeline") "Hand-offs that were suppressed because their key was used before. Sampled.";
-    HANDOFF_LATENCY: Histogram "ratchet.handoff.latency" ["s"] ("pipeline") "Time from the commit of a checkpoint until this process has taken it.";
+    HANDOFF_LATENCY: Histogram "ratchet.handoff.latency" ["s"] ("pipeline") "Time from the commit of a checkpoint until this process has taken it or admitted it as a job.";
+    HANDOFF_ADMITTED: Counter "ratchet.handoff.admitted" ["{checkpoint}"] ("pipeline") "Checkpoints that this process has admitted as jobs.";
+    HANDOFF_REFUSALS: Counter "ratchet.handoff.refusals" ["{checkpoint}"] ("pipeline") "Hand-offs and runs that were refused because the pipeline was full, in settlements that the store has applied.";
     REJECTS: Counter "ratchet.rejects" ["{item}"] ("job_name", "fingerprint") "Items that runs have rejected.";
     SUPPRESSED: Counter "ratchet.suppressed" ["{job}"] ("cause") "Submitted jobs that were not stored because of an idempotency key or a business key.";
     SUBMIT_REFUSED: Counter "ratchet.submit.refused" ["{submit}"] ("cause") "Submits that the store or a depth limit has refused.";

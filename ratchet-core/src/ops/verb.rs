@@ -52,7 +52,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 72] = [
+pub const VERBS: [Verb; 73] = [
     reads("alerts.list"),
     reads("audit.list"),
     reads("audit.verify"),
@@ -104,6 +104,7 @@ pub const VERBS: [Verb; 72] = [
     reads("operations.show"),
     changes("operations.start", Capability::Bulk),
     reads("operations.watch"),
+    reads("pipelines.list"),
     reads("pipelines.show"),
     changes("queues.limit", Capability::ActQueues),
     reads("queues.list"),

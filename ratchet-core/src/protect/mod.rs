@@ -29,6 +29,9 @@ pub(crate) use store::ProtectedStore;
 /// How the note of a run begins whose key was missing.
 pub(crate) const MISSING_KEY: &str = "missing_key: ";
 
+/// How the note of a run begins that was deferred because a pipeline was full.
+pub(crate) const PIPELINE_FULL: &str = "pipeline_full: ";
+
 /// What protects the jobs of a runtime: its keyring and its policies.
 #[derive(Debug, Clone)]
 pub(crate) struct Protector {

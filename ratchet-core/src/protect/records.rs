@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ratchet_keyring::{Content, Envelope};
 use ratchet_store::model::{
-    Alert, AttemptRecord, Delivery, DeliveryBody, HandOff, JobId, JobRecord, JobSpec, LogLine,
-    NewHandOff, Protection, Reject,
+    Alert, AttemptRecord, Delivery, DeliveryBody, HandOff, HandOffContent, JobId, JobRecord,
+    JobSpec, LogLine, NewHandOff, Protection, Reject,
 };
 
 use super::Protector;
@@ -111,8 +111,13 @@ impl Protector {
         let NewHandOff { pipeline, key, .. } = &hand_off.handed;
         let field = Owner::Job(hand_off.job).field(&hand_off_field(pipeline, key));
         let checkpoint = &mut hand_off.handed.checkpoint;
-        if let Some(Ok(opened)) = self.keyring.open_value(&field, checkpoint) {
-            *checkpoint = opened;
+        match self.keyring.open_value(&field, checkpoint) {
+            None => {}
+            Some(Ok(opened)) => {
+                *checkpoint = opened;
+                hand_off.content = HandOffContent::Decrypted;
+            }
+            Some(Err(_)) => hand_off.content = HandOffContent::Locked,
         }
     }
 }

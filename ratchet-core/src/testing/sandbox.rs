@@ -8,8 +8,8 @@ use super::elapse::{Lag, LiveClock};
 use crate::client::{BuildError, Builder, Enqueue, Ratchet};
 use crate::job::{Job, Registration};
 use crate::worker::{
-    AttemptResult, Deliveries, cancel_expired, check_watched, declarations, declare_all, deliver,
-    fire_due, publish,
+    AttemptResult, Deliveries, admit, cancel_expired, check_watched, declarations, declare_all,
+    deliver, fire_due, publish,
 };
 use ratchet_memory::MemoryStore;
 use ratchet_store::env::{SeededEntropy, VirtualClock};
@@ -196,6 +196,7 @@ impl Sandbox {
         cancel_expired(core).await?;
         check_watched(core, core.ids.node()).await?;
         fire_due(core).await?;
+        admit(core).await?;
         Ok(self.ask().await?.jobs.pop())
     }
 

@@ -11,7 +11,7 @@ use super::handler::{self, HandlerExit, ThreadExit};
 use super::hooks;
 use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
-use super::{conditions, refused_jobs, step_inputs};
+use super::{conditions, full_pipelines, refused_jobs, step_inputs};
 use crate::decide::Outcome;
 use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic};
 use crate::job::Output;
@@ -95,7 +95,8 @@ fn end(
     if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
         return AttemptResult::Discard { lingering: effects.lingering };
     }
-    let (notes, spawned, graphs, items) = ctx.take();
+    let (notes, spawned, graphs, mut items) = ctx.take();
+    effects.refused_hand_offs = items.take_refused();
     let warnings = std::mem::replace(&mut effects.notes, notes).warnings;
     effects.notes.warnings.extend(warnings);
     (effects.spawned, effects.graphs) = (spawned, graphs);
@@ -115,6 +116,7 @@ async fn ready(
     ctx: &JobContext,
 ) -> Result<(RunFuture, Hooks), Outcome> {
     refused_jobs::check(core, job)?;
+    full_pipelines::check(core, job, ctx).await?;
     if job.spec.step.is_some() {
         step_inputs::read(core, job, ctx).await?;
     }

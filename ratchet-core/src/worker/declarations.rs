@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::declared_rules::{breakers, declare_rules, jobs, queue_limits};
+use super::declared_rules::{acceptors, breakers, declare_rules, jobs, queue_limits};
 use crate::client::{ScheduleError, TRIES, declare, definition, rename, write_schedule as write};
 use crate::job::Registration;
 use crate::runtime::Core;
@@ -31,6 +31,9 @@ pub(crate) fn declarations(core: &Core) -> Declarations {
     for (service, settings) in breakers(core) {
         fingerprint.add(service.as_bytes());
         fingerprint.add(&serde_json::to_vec(&settings).unwrap_or_default());
+    }
+    for acceptor in acceptors(core) {
+        fingerprint.add(&serde_json::to_vec(&acceptor).unwrap_or_default());
     }
     Declarations { program: core.config.program.clone(), fingerprint: fingerprint.0 }
 }

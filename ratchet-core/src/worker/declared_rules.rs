@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use crate::config::breaker_settings;
-use crate::job::{JobInvocationResolver as _, Registration, Registry};
+use crate::job::{JobDef, JobInvocationResolver as _, Registration, Registry};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    BreakerRecord, BreakerSettings, BreakerUpdate, Declarations, QueueLimits, QueueRules,
+    Acceptor, BreakerRecord, BreakerSettings, BreakerUpdate, Declarations, QueueLimits, QueueRules,
     QueueUpdate,
 };
 
@@ -26,7 +26,37 @@ pub(super) async fn declare_rules(
     declarations: &Declarations,
 ) -> Result<(), StoreError> {
     declare_queues(core, declarations).await?;
-    declare_breakers(core, declarations).await
+    declare_breakers(core, declarations).await?;
+    declare_pipelines(core, declarations).await
+}
+
+/// Returns the pipelines that the jobs of this program accept, ordered by name.
+pub(super) fn acceptors(core: &Core) -> Vec<Acceptor> {
+    let jobs = jobs(core);
+    let accepted = jobs.values().filter_map(|job| Some((job.def.accepts?, &job.def)));
+    let accepted: BTreeMap<_, _> = accepted.collect();
+    let acceptor = |(pipeline, def): (&str, &JobDef)| Acceptor {
+        pipeline: pipeline.to_owned(),
+        job: def.name.to_owned(),
+        backlog_limit: def.backlog_limit,
+    };
+    accepted.into_iter().map(acceptor).collect()
+}
+
+async fn declare_pipelines(core: &Core, declarations: &Declarations) -> Result<(), StoreError> {
+    let program = &declarations.program;
+    let wanted = acceptors(core);
+    let stored = core.store.pipelines(None).await?;
+    // Most programs accept no pipeline, and need no write.
+    if wanted.is_empty() && !stored.iter().any(|record| record.program == *program) {
+        return Ok(());
+    }
+    for pipeline in core.store.declare_pipelines(declarations, &wanted).await? {
+        let other = stored.iter().find(|record| record.pipeline == pipeline);
+        let (other, job) = other.map_or(("", ""), |it| (it.program.as_str(), it.job.as_str()));
+        tracing::error!(%pipeline, %program, other, other_job = job, "another program accepts this pipeline, so this program admits none of its hand-offs; remove `accepts` from one of the two");
+    }
+    Ok(())
 }
 
 /// Returns the queues for which this program declares cluster-wide limits.

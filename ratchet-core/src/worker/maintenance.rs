@@ -1,11 +1,12 @@
-//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, runs bulk
-//! operations, delivers notices, writes statistics, and purges old jobs.
+//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, admits
+//! hand-offs, runs bulk operations, delivers notices, writes statistics, and purges old jobs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::admission::admit;
 use super::bulk_operations::BulkOperations;
 use super::dead_letter;
 use super::deliver::deliver;
@@ -49,6 +50,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
                 () = shared.over.cancelled() => return,
                 () = core.clock.sleep(pause) => break,
                 () = shared.delivery_stored.notified() => deliver_elsewhere(&shared),
+                () = shared.handed_off.notified() => admit_at_once(core).await,
             }
         }
         deliver_elsewhere(&shared);
@@ -94,6 +96,7 @@ async fn sweep_once(
     swept = swept.and(rescue(shared).await);
     swept = swept.and(cancel_expired(&shared.core).await);
     swept = swept.and(fire_due(&shared.core).await);
+    swept = swept.and(admit(&shared.core).await);
     swept = swept.and(shared.core.write_stats_if_due().await);
     swept = swept.and(bulk.run(shared).await);
     if let Some(unknown) = minute {
@@ -223,6 +226,14 @@ async fn batches<F: Future<Output = Result<u64, StoreError>>>(
         }
     }
     Ok(())
+}
+
+/// Admits what this process has handed off, without waiting for the next sweep.
+async fn admit_at_once(core: &Core) {
+    if let Err(error) = admit(core).await {
+        core.meter.store_error("admit", &error);
+        tracing::warn!(%error, "hand-offs could not be admitted; the next sweep tries again");
+    }
 }
 
 /// Starts a round of deliveries on the handlers' runtime, because sinks are user code. At most one round runs at a

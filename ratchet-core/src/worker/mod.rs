@@ -11,6 +11,7 @@
 //! one. Handlers run on the runtime that started the worker. A handler that never yields therefore delays at most other
 //! handlers.
 
+mod admission;
 mod app_check;
 mod attempt;
 mod banner;
@@ -29,6 +30,7 @@ mod engine;
 mod error_outcome;
 mod exchange;
 mod expire;
+mod full_pipelines;
 mod handler;
 mod health_checks;
 mod health_server;
@@ -70,6 +72,7 @@ pub use stopped::{EngineDied, EnginePart, Stopped};
 
 #[cfg(feature = "testing")]
 pub(crate) use self::{
+    admission::admit,
     attempt::{AttemptResult, attempt},
     declarations::{declarations, declare_all},
     deliver::deliver,

@@ -18,6 +18,8 @@ pub(super) struct RunEffects {
     pub(super) graphs: Vec<NewGraph>,
     pub(super) rejects: Vec<NewReject>,
     pub(super) hand_offs: Vec<NewHandOff>,
+    /// What full pipelines have refused.
+    pub(super) refused_hand_offs: Vec<(String, u64)>,
     /// The results of the conditions on the edges that leave a step.
     pub(super) condition_results: Vec<(String, bool)>,
     /// The handler could not be stopped and is still running.
@@ -46,6 +48,7 @@ pub(super) fn of_run(
     settlement.notes = effects.notes;
     settlement.notes.confidential = job.spec.confidential();
     settlement.rejects = effects.rejects;
+    settlement.refused_hand_offs = effects.refused_hand_offs;
     settlement.condition_results = effects.condition_results;
     settlement.lingering = effects.lingering;
     // Jobs, graphs and hand-offs are stored only with a success.

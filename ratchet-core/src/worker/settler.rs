@@ -138,6 +138,9 @@ pub(super) fn record_results(
             if !pending.settlement.notices.is_empty() {
                 shared.delivery_stored.notify_one();
             }
+            if !pending.settlement.hand_offs.is_empty() {
+                shared.handed_off.notify_one();
+            }
         }
         publish(&shared.core, &pending.job, &pending.settlement, settled);
     }

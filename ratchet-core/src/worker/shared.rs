@@ -59,6 +59,8 @@ pub(super) struct Shared {
     pub(super) deliveries: Deliveries,
     /// Triggered when a settlement has stored something for a sink.
     pub(super) delivery_stored: Notify,
+    /// Triggered when a settlement has stored a hand-off.
+    pub(super) handed_off: Notify,
     /// Something was stored while a round of deliveries was in progress.
     pub(super) deliver_again: AtomicBool,
     node: Mutex<NodeId>,
@@ -134,6 +136,7 @@ impl Shared {
             renewed: AtomicU64::new(micros(created)),
             deliveries: Deliveries::default(),
             delivery_stored: Notify::new(),
+            handed_off: Notify::new(),
             deliver_again: AtomicBool::new(false),
             node: Mutex::new(node),
             runs: Mutex::default(),

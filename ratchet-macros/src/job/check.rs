@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::model::{From, JobModel, Param};
-use super::upgrades;
+use super::{pipelines, upgrades};
 use crate::diag::{Errors, suggestion};
 use crate::idents;
 use crate::values::{Piece, Template, Value, Within};
@@ -13,6 +13,7 @@ pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
     check_keys(job, errors);
     check_concurrency(job, errors);
     check_order(job, errors);
+    pipelines::check(job, errors);
     check_schedule(job, errors);
     check_timeouts(job, errors);
     check_aliases(job, errors);
@@ -122,6 +123,7 @@ fn check_concurrency(job: &JobModel, errors: &mut Errors) {
             limit,
             "`single_instance` already limits the job to one run; remove `concurrency_limit`",
         ),
+        (None, Some(_), false) if options.written("accepts") => {}
         (None, Some(limit), false) if !options.written("concurrency_key") => errors
             .push(limit, "`concurrency_limit` needs a `concurrency_key` that says what is limited"),
         (Some(key), None, false) if !options.written("concurrency_limit") => errors.push(

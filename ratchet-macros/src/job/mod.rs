@@ -9,6 +9,7 @@ pub(crate) mod marks;
 mod model;
 pub(crate) mod options;
 mod params;
+mod pipelines;
 pub(crate) mod signature;
 mod types;
 mod upgrades;

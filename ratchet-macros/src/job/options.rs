@@ -13,8 +13,8 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    AfterFailure, Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap,
-    Priority, StructName, Tags, Template, Trace, Upgrades, Value, Within, Word, Zone,
+    AfterFailure, Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnFull, OnPanic,
+    Overlap, Priority, StructName, Tags, Template, Trace, Upgrades, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
@@ -48,6 +48,10 @@ pub(crate) const OPTIONS: Table = Table {
         opt("single_instance", Takes::Flag, "single_instance", "One run at a time in the cluster, by `concurrency_key` or by the job's name."),
         opt("ordered_by", Takes::Text, r#"ordered_by = "customer-{customer_id}""#, "Jobs of this key run one at a time, in the order of their submits."),
         opt("after_failure", Takes::Word, "after_failure = skip", "What the next job of `ordered_by` does when one has failed: `hold` until it is retried or canceled, or `skip` it; `hold` unless given."),
+        opt("accepts", Takes::Text, r#"accepts = "pages""#, "The pipeline whose hand-offs the job accepts: each runs it once, with a `HandedOff<…>` as its argument."),
+        opt("backlog_limit", Takes::Number, "backlog_limit = 1000", "The backlog of the accepted pipeline from which jobs with `hands_off` wait or fail; unlimited unless given."),
+        opt("hands_off", Takes::Text, r#"hands_off = "pages""#, "A pipeline whose `backlog_limit` the job observes when it hands off. Repeat it for several."),
+        opt("on_full", Takes::Word, "on_full = fail", "What the job does if a pipeline of `hands_off` is full: `wait` before it runs, or run and let `ctx.hand_off` `fail`; `wait` unless given."),
         opt("tags", Takes::List, r#"tags("mail", "eu")"#, "Tags of every job of this kind."),
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),
         opt("tz", Takes::Text, r#"tz = "Europe/Berlin""#, "The time zone of `cron`; UTC unless given."),
@@ -91,7 +95,7 @@ pub(crate) const OPTIONS: Table = Table {
         ("depends_on", "the order of jobs belongs to a chain or workflow: set it where the job is enqueued"),
     ],
     positional: "expected `option = value`; to set the job's name write `name = \"...\"`",
-    repeatable: &["alias"],
+    repeatable: &["alias", "hands_off"],
 };
 
 /// The options as written. An invalid option is `None` or empty here.
@@ -124,6 +128,11 @@ pub(crate) struct Options {
     pub(crate) single_instance: Flag,
     pub(crate) ordered_by: Option<Template>,
     pub(crate) after_failure: Option<Word<AfterFailure>>,
+    pub(crate) accepts: Option<Value<Name>>,
+    pub(crate) backlog_limit: Option<Value<Within<1, { u32::MAX }>>>,
+    #[darling(multiple)]
+    pub(crate) hands_off: Vec<Value<Name>>,
+    pub(crate) on_full: Option<Word<OnFull>>,
     pub(crate) tags: Tags,
     pub(crate) cron: Option<Value<Cron>>,
     pub(crate) tz: Option<Value<Zone>>,

@@ -29,6 +29,7 @@ fn every_example_is_accepted() {
         let item = match *key {
             "blocking" => "fn f(to: String, order_id: u32, customer_id: u32) {}",
             "cron" | "tz" | "overlap" | "alert_after" => "async fn f() {}",
+            "accepts" | "backlog_limit" => "async fn f(page: HandedOff<Page>) {}",
             _ => "async fn f(to: String, order_id: u32, customer_id: u32) {}",
         };
         let args = match *key {
@@ -36,6 +37,8 @@ fn every_example_is_accepted() {
             "idempotency_within" => format!("idempotency_key = \"k\", {example}"),
             "on_conflict" => format!("business_key = \"b\", {example}"),
             "after_failure" => format!("ordered_by = \"o\", {example}"),
+            "backlog_limit" => format!("accepts = \"p\", {example}"),
+            "on_full" => format!("hands_off = \"p\", {example}"),
             "upgrade" => format!("version = 2, {example}"),
             "oldest" => format!("version = 3, upgrade(2 => from_v2), {example}"),
             "concurrency_key" => format!("{example}, concurrency_limit = 3"),

@@ -23,7 +23,7 @@ pub(crate) use number::{Percent, Within};
 pub(crate) use paths::{FnPath, JobPath, StructName};
 pub(crate) use template::{Piece, Template};
 pub(crate) use upgrades::Upgrades;
-pub(crate) use word::{AfterFailure, OnConflict, OnPanic, Overlap, Priority, Trace, Word};
+pub(crate) use word::{AfterFailure, OnConflict, OnFull, OnPanic, Overlap, Priority, Trace, Word};
 pub(crate) use zone::Zone;
 
 use darling::{Error, FromMeta, Result};

@@ -54,6 +54,13 @@ impl Words for OnConflict {
         &[("refuse", "Refuse"), ("existing", "Existing"), ("coalesce", "Coalesce")];
 }
 
+/// The words of `on_full`.
+pub(crate) enum OnFull {}
+
+impl Words for OnFull {
+    const WORDS: &'static [(&'static str, &'static str)] = &[("wait", "Wait"), ("fail", "Fail")];
+}
+
 /// The words of `after_failure`.
 pub(crate) enum AfterFailure {}
 

@@ -6,6 +6,6 @@ WITH free AS MATERIALIZED (
 ),
 held AS (
     UPDATE ratchet.hand_off h SET held_until = $3 WHERE h.ctid = ANY (ARRAY(SELECT row_id FROM free))
-    RETURNING h.number, h.key, h.job, h.at, h.repeats, h.checkpoint
+    RETURNING h.number, h.key, h.job, h.at, h.repeats, h.checkpoint, h.tenant, h.correlation_id
 )
-SELECT key, job, at, repeats, checkpoint FROM held ORDER BY number
+SELECT key, job, at, repeats, checkpoint, tenant, correlation_id FROM held ORDER BY number

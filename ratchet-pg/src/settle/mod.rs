@@ -395,5 +395,6 @@ fn is_plain(settlement: &Settlement) -> bool {
         && settlement.notices.iter().all(|notice| matches!(notice, Notice::Outcome(_)))
         && settlement.rejects.is_empty()
         && settlement.hand_offs.is_empty()
+        && settlement.refused_hand_offs.is_empty()
         && !settlement.lingering
 }

@@ -6,16 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
+    Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
     BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueDemand,
-    QueueRecord, QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
+    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
+    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -131,6 +132,33 @@ impl Store for PgStore {
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         let pipeline = pipeline.to_owned();
         repeatable!(self, |inner| inner.hand_off_stats(&pipeline))
+    }
+
+    async fn declare_pipelines(
+        &self,
+        declarations: &Declarations,
+        acceptors: &[Acceptor],
+    ) -> Result<Vec<String>, StoreError> {
+        let (declarations, acceptors) = (declarations.clone(), acceptors.to_vec());
+        repeatable!(self, |inner| inner.declare_pipelines(&declarations, &acceptors))
+    }
+
+    async fn pipelines(&self, pipeline: Option<&str>) -> Result<Vec<PipelineRecord>, StoreError> {
+        let pipeline = pipeline.map(str::to_owned);
+        repeatable!(self, |inner| inner.pipelines(pipeline.as_deref()))
+    }
+
+    async fn admit_hand_offs(
+        &self,
+        pipeline: &str,
+        admissions: Vec<NewAdmission>,
+    ) -> Result<Vec<bool>, StoreError> {
+        let pipeline = pipeline.to_owned();
+        repeatable!(self, |inner| inner.admit_hand_offs(&pipeline, &admissions))
+    }
+
+    async fn admission(&self, job: JobId) -> Result<Option<HandOffAdmission>, StoreError> {
+        repeatable!(self, |inner| inner.admission(job))
     }
 
     async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {

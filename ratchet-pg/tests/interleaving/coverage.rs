@@ -48,6 +48,8 @@ const LOOKS: &[&str] = &[
     "operations",
     "catalog",
     "archive_status",
+    "pipelines",
+    "admission",
 ];
 
 #[test]

@@ -6,9 +6,10 @@ use ratchet_pg::PgStore;
 use ratchet_store::InsertInTx as _;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError, Command,
-    CommandError, Deferral, Due, Extend, Filter, GaugeRow, InsertError, JobState, NewGraph,
-    Placement, QueueUpdate, RunNotes, Settlement, StatRow, StatsTier, Verdict, WriteSchedule,
+    Acceptor, Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError,
+    Command, CommandError, Declarations, Deferral, Due, Extend, Filter, GaugeRow, InsertError,
+    JobState, NewAdmission, NewGraph, NewHandOff, Placement, QueueUpdate, RunNotes, Settlement,
+    StatRow, StatsTier, Verdict, WriteSchedule,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
@@ -69,6 +70,9 @@ verbs! {
     PurgeArchive of "purge_archive",
     Sweep of "orphans",
     Lead of "try_lead",
+    HandOff of "settle",
+    Admit of "admit_hand_offs",
+    DeclarePipelines of "declare_pipelines",
     Declare of "try_declare",
     Heartbeat of "heartbeat",
     Leave of "leave",
@@ -85,6 +89,9 @@ verbs! {
     WriteGauges of "write_gauges",
     PurgeStats of "purge_stats",
 }
+
+/// The pipeline of the operations about hand-offs.
+const PIPELINE: &str = "pages";
 
 /// The result of an operation. Refusals count as success, failures of the store do not.
 type Ran = Result<(), StoreError>;
@@ -120,6 +127,7 @@ impl Verb {
             | Self::ReleaseAndClaim
             | Self::Linger
             | Self::SucceedWithChild
+            | Self::HandOff
             | Self::Rescue
             | Self::Report => place.has_run(),
             Self::LetGo => place.has_late_run(),
@@ -134,10 +142,13 @@ impl Verb {
                 )
             }
             Self::Edit => matches!(place, Place::Failed),
-            // They touch no jobs, so that one scene is as good as another.
-            Self::WriteStats | Self::FoldStats | Self::WriteGauges | Self::PurgeStats => {
-                place == Place::Running
-            }
+            // They touch no jobs of the scene, so that one scene is as good as another.
+            Self::Admit
+            | Self::DeclarePipelines
+            | Self::WriteStats
+            | Self::FoldStats
+            | Self::WriteGauges
+            | Self::PurgeStats => place == Place::Running,
             _ => true,
         }
     }
@@ -189,6 +200,7 @@ impl Verb {
             | Self::Release
             | Self::Linger
             | Self::SucceedWithChild
+            | Self::HandOff
             | Self::Rescue => store.settle(vec![self.settlement(&scene)]).await.map(drop),
             Self::ReleaseAndClaim => {
                 store.settle(vec![self.settlement(&scene)]).await?;
@@ -275,6 +287,20 @@ impl Verb {
             }
             Self::Sweep => store.orphans(100).await.map(drop),
             Self::Declare => store.try_declare(scene.node).await.map(drop),
+            // The hand-off is there if the other operation has handed it over.
+            Self::Admit => {
+                let admission = NewAdmission { key: "page".to_owned(), job: scene.plain() };
+                store.admit_hand_offs(PIPELINE, vec![admission]).await.map(drop)
+            }
+            Self::DeclarePipelines => {
+                let declarations = Declarations::default();
+                let acceptor = Acceptor {
+                    pipeline: PIPELINE.to_owned(),
+                    job: "mail".to_owned(),
+                    backlog_limit: Some(1),
+                };
+                store.declare_pipelines(&declarations, &[acceptor]).await.map(drop)
+            }
             Self::Lead => store.try_lead(scene.node, Duration::from_mins(1)).await.map(drop),
             Self::Heartbeat => {
                 store.heartbeat(scene.node, Duration::from_hours(1000)).await.map(drop)
@@ -354,6 +380,13 @@ impl Verb {
                     note: "later".to_owned(),
                 };
                 Settlement::new(run.token, verdict, AttemptOutcome::Snoozed)
+            }
+            Self::HandOff => {
+                let mut settlement = succeed(run);
+                let checkpoint = serde_json::json!({ "page": 1 });
+                settlement.hand_offs.push(NewHandOff::new(PIPELINE, "page", checkpoint));
+                settlement.refused_hand_offs.push((PIPELINE.to_owned(), 1));
+                settlement
             }
             Self::SucceedWithChild => {
                 let mut settlement = succeed(run);

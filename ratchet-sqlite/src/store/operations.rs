@@ -6,16 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, ArchiveStatus, ArchivedJobs, AttemptRecord, AuditFilter, AuditHead, AuditNote,
+    Acceptor, Alert, ArchiveStatus, ArchivedJobs, AttemptRecord, AuditFilter, AuditHead, AuditNote,
     AuditRecord, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
     Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Delivery, DeliveryId, Edge, Extend, FailureMark, Filter,
-    GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
+    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
+    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
+    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
+    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
+    WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::rules::search::merge;
@@ -27,11 +28,11 @@ use super::SqliteStore;
 use crate::error::is_unreadable;
 use crate::unreadable::refusal_of;
 use crate::verb::{
-    AckDeliveries, AddMembers, ChangeSchedule, Claim, Declare, DropUnreadable, FinishHandOffs,
-    FoldStats, ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, Operate, OperateSubmit,
-    Orphans, Purge, PurgeStats, ReleaseHolds, RenewLease, RepairUnreadable, Report, RunCommand,
-    Settle, SettleAndClaim, TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, WriteGauges,
-    WriteStats,
+    AckDeliveries, AddMembers, AdmitHandOffs, ChangeSchedule, Claim, Declare, DeclarePipelines,
+    DropUnreadable, FinishHandOffs, FoldStats, ForgetRejects, Insert, InsertGraph, Join, Lead,
+    Leave, Operate, OperateSubmit, Orphans, Purge, PurgeStats, ReleaseHolds, RenewLease,
+    RepairUnreadable, Report, RunCommand, Settle, SettleAndClaim, TakeDeliveries, TakeHandOffs,
+    UpdateBreaker, UpdateQueue, WriteGauges, WriteStats,
 };
 
 /// Reads on a borrowed connection, with one statement or with several that need not see the same state.
@@ -171,7 +172,32 @@ impl Store for SqliteStore {
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
-        read!(self, |look| look.hand_off_stats(pipeline), fault)
+        read_at_once!(self, |look| look.hand_off_stats(pipeline))
+    }
+
+    async fn declare_pipelines(
+        &self,
+        declarations: &Declarations,
+        acceptors: &[Acceptor],
+    ) -> Result<Vec<String>, StoreError> {
+        let (declarations, acceptors) = (declarations.clone(), acceptors.to_vec());
+        self.write(DeclarePipelines { declarations, acceptors }).await
+    }
+
+    async fn pipelines(&self, pipeline: Option<&str>) -> Result<Vec<PipelineRecord>, StoreError> {
+        read!(self, |look| look.pipelines(pipeline), fault)
+    }
+
+    async fn admit_hand_offs(
+        &self,
+        pipeline: &str,
+        admissions: Vec<NewAdmission>,
+    ) -> Result<Vec<bool>, StoreError> {
+        self.write(AdmitHandOffs { pipeline: pipeline.to_owned(), admissions }).await?
+    }
+
+    async fn admission(&self, job: JobId) -> Result<Option<HandOffAdmission>, StoreError> {
+        read!(self, |look| look.admission(job), fault)
     }
 
     async fn write_stats(&self, source: NodeId, rows: Vec<StatRow>) -> Result<(), StoreError> {

@@ -244,8 +244,7 @@ async fn c_07_damaged_hand_offs_and_deliveries_hold_up_no_other() {
     let settle = |(number, claimed): (usize, &ratchet_store::model::Claimed)| {
         let mut settlement = succeeded(claimed);
         let checkpoint = serde_json::json!(number);
-        let (pipeline, key) = ("next".to_owned(), number.to_string());
-        settlement.hand_offs = vec![NewHandOff { pipeline, key, checkpoint }];
+        settlement.hand_offs = vec![NewHandOff::new("next", number.to_string(), checkpoint)];
         settlement.notices =
             vec![Notice::Outcome(JobOutcome::success(claimed, None, Duration::ZERO).into())];
         settlement

@@ -105,6 +105,10 @@ points! {
     RescueDecided = "rescue.decided",
     /// orphans are settled, no event is published yet
     RescueAnswered = "rescue.answered",
+    /// hand-offs are held, none of their jobs is stored
+    AdmitTaken = "admit.taken",
+    /// hand-offs are admitted, their worker has not accounted for them
+    AdmitAnswered = "admit.answered",
     /// a recurring job is due, its occurrences are made, nothing is sent
     FireDecided = "fire.decided",
     /// the schedule has advanced, its jobs are not stored

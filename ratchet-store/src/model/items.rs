@@ -118,6 +118,24 @@ pub struct NewHandOff {
     pub key: String,
     /// The data handed over.
     pub checkpoint: serde_json::Value,
+    /// The tenant of the job that hands it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// The correlation id of the job that hands it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+}
+
+impl NewHandOff {
+    /// Creates a hand-off without a tenant and a correlation id.
+    pub fn new(
+        pipeline: impl Into<String>,
+        key: impl Into<String>,
+        checkpoint: serde_json::Value,
+    ) -> Self {
+        let (pipeline, key) = (pipeline.into(), key.into());
+        Self { pipeline, key, checkpoint, tenant: None, correlation_id: None }
+    }
 }
 
 /// A checkpoint that waits for its pipeline.
@@ -131,13 +149,29 @@ pub struct HandOff {
     pub at: Timestamp,
     /// How many repeats with the same key were suppressed.
     pub repeats: u64,
+    /// How the checkpoint was stored. Set by the engine.
+    #[serde(skip)]
+    pub content: HandOffContent,
+}
+
+/// How the checkpoint of a hand-off was stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HandOffContent {
+    /// It was readable.
+    #[default]
+    Plain,
+    /// It was encrypted, and has been decrypted.
+    Decrypted,
+    /// It is encrypted, and this process cannot decrypt it.
+    Locked,
 }
 
 /// The backlog and throughput of a pipeline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HandOffStats {
-    /// The number of unfinished checkpoints, including those that were taken.
+    /// The number of unfinished checkpoints: those that wait, those that were taken, and those whose jobs have not ended.
     pub backlog: u64,
     /// The age of the oldest unfinished checkpoint.
     pub lag: Duration,
@@ -145,11 +179,30 @@ pub struct HandOffStats {
     pub finished: u64,
     /// The number of suppressed repeats.
     pub repeats: u64,
+    /// How many of them were admitted as jobs.
+    pub admitted: u64,
+    /// The mean time from a hand-off to its admission, of the [`LATENCY_SAMPLE`] hand-offs that were admitted last.
+    pub latency: Duration,
+    /// The longest of these times.
+    pub longest_latency: Duration,
 }
+
+/// Over how many of the latest admissions the latency of a pipeline is computed.
+pub const LATENCY_SAMPLE: usize = 100;
 
 impl HandOffStats {
     /// Creates the statistics of a pipeline.
     pub fn new(backlog: u64, lag: Duration, finished: u64, repeats: u64) -> Self {
-        Self { backlog, lag, finished, repeats }
+        Self { backlog, lag, finished, repeats, ..Self::default() }
+    }
+
+    /// Adds what was recorded about admissions: their number, and the latencies of the latest ones.
+    pub fn with_admissions(mut self, admitted: u64, latencies: &[Duration]) -> Self {
+        self.admitted = admitted;
+        let count = u32::try_from(latencies.len()).unwrap_or(u32::MAX);
+        let sum = latencies.iter().fold(Duration::ZERO, |sum, one| sum.saturating_add(*one));
+        self.latency = sum.checked_div(count).unwrap_or_default();
+        self.longest_latency = latencies.iter().max().copied().unwrap_or_default();
+        self
     }
 }

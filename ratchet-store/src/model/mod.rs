@@ -30,6 +30,7 @@ mod node_request;
 mod notice;
 mod operation;
 mod outcome;
+mod pipeline;
 mod priority;
 mod protection;
 mod queue;
@@ -74,7 +75,10 @@ pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, N
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use histogram::Histogram;
 pub use id::{GroupId, JobId, LeaseId, NodeId, OperationId, Token};
-pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
+pub use items::{
+    HandOff, HandOffContent, HandOffStats, LATENCY_SAMPLE, NewHandOff, NewReject, Reject,
+    RejectFilter, RejectGroup,
+};
 pub use new_job::{
     ArgumentDigest, Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck,
     TakenKey, later,
@@ -87,6 +91,7 @@ pub use operation::{
     OperationReply, OperationState, OperationUpdate,
 };
 pub use outcome::{JobOutcome, OutcomeKind};
+pub use pipeline::{Acceptor, HandOffAdmission, NewAdmission, PipelineRecord};
 pub use priority::Priority;
 pub use protection::{Confidential, Protection, Refusal, RefusalKind};
 pub(crate) use queue::Recent;

@@ -42,6 +42,8 @@ pub struct Settlement {
     pub rejects: Vec<NewReject>,
     /// Checkpoints that the run hands to other pipelines.
     pub hand_offs: Vec<NewHandOff>,
+    /// How many hand-offs and runs a full pipeline has refused, by pipeline. Counted with any verdict.
+    pub refused_hand_offs: Vec<(String, u64)>,
     /// The handler is still running although its run has ended. The run keeps its slots until
     /// [`Store::release_holds`](crate::Store::release_holds) or until its node leaves or its lease expires.
     pub lingering: bool,
@@ -68,6 +70,7 @@ impl Settlement {
             condition_results: Vec::new(),
             rejects: Vec::new(),
             hand_offs: Vec::new(),
+            refused_hand_offs: Vec::new(),
             lingering: false,
         }
     }
@@ -135,6 +138,8 @@ pub enum Deferral {
     Breaker,
     /// The worker does not have the key with which the job was signed or encrypted.
     MissingKey,
+    /// A pipeline that the job hands off to is full.
+    PipelineFull,
 }
 
 /// The data that a handler recorded during its run. Every write must present the token of the claim.

@@ -124,6 +124,11 @@ pub enum Waiting {
         /// The reason as text, with the id of the key.
         why: String,
     },
+    /// A pipeline that it hands off to was full when it was to run.
+    PipelineFull {
+        /// The reason as text, with the pipeline, its backlog and its limit.
+        why: String,
+    },
     /// It has crashed its workers and waits for a worker that runs no other job.
     MustRunAlone {
         /// The number of crashes.
@@ -364,7 +369,7 @@ impl fmt::Display for Waiting {
             Self::NoWorkerServesIt { queue } => {
                 write!(f, "no live worker that knows it serves queue `{queue}`")
             }
-            Self::MissingKey { why } => f.write_str(why),
+            Self::MissingKey { why } | Self::PipelineFull { why } => f.write_str(why),
             Self::MustRunAlone { crashes } => write!(
                 f,
                 "its worker died {crashes} times with it, so it waits for a worker that runs nothing else"

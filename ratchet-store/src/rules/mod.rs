@@ -3,6 +3,7 @@
 //! A store looks up the rows that a rule needs, calls it, and writes its result in one commit. All stores therefore
 //! decide the same way, and the conformance suite has to test each rule only once.
 
+pub mod admission;
 mod apply;
 pub mod arguments;
 pub mod audit;

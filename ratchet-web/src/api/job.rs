@@ -1,6 +1,6 @@
 //! A job as a JSON document.
 
-use ratchet_core::{JobRecord, Succession};
+use ratchet_core::{HandOffAdmission, JobRecord, Succession};
 
 use crate::arguments::Arguments;
 use crate::request::Request;
@@ -24,14 +24,22 @@ pub(crate) fn document(request: &Request, job: &JobRecord) -> String {
     format!("{open},\"arguments\":{},\"output\":{}}}", compact(&arguments), compact(output))
 }
 
-/// Like [`document`], with the jobs that are linked by edit and retry.
-pub(crate) fn linked(request: &Request, job: &JobRecord, links: Succession) -> String {
+/// Like [`document`], with the jobs that are linked by edit and retry, and the hand-off that was admitted as the job.
+pub(crate) fn linked(
+    request: &Request,
+    job: &JobRecord,
+    links: Succession,
+    admission: Option<&HandOffAdmission>,
+) -> String {
     let document = document(request, job);
     let open = document.strip_suffix('}').unwrap_or(&document);
     let id =
         |id: Option<ratchet_core::JobId>| id.map_or("null".to_owned(), |id| format!("\"{id}\""));
     let (original, successor) = (id(links.successor_of), id(links.successor));
-    format!("{open},\"successor_of\":{original},\"successor\":{successor}}}")
+    let admission = serde_json::to_string(&admission).unwrap_or_else(|_| "null".to_owned());
+    format!(
+        "{open},\"successor_of\":{original},\"successor\":{successor},\"admission\":{admission}}}"
+    )
 }
 
 fn is_json(text: &str) -> bool {

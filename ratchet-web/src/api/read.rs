@@ -89,7 +89,8 @@ pub(crate) async fn count(request: Request) -> Answer {
 pub(crate) async fn job(request: Request) -> Answer {
     let job = request.job(request.id("job")?).await?;
     let links = request.ratchet().jobs().succession(job.id).await?;
-    let mut response = json(document::linked(&request, &job, links));
+    let admission = request.ratchet().jobs().admission(job.id).await?;
+    let mut response = json(document::linked(&request, &job, links, admission.as_ref()));
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", job.version)) {
         response.headers_mut().insert(header::ETAG, tag);
     }
@@ -276,7 +277,15 @@ pub(crate) async fn rejects(request: Request) -> Answer {
 
 pub(crate) async fn pipeline(request: Request) -> Answer {
     request.sees_everything("pipelines")?;
-    of(&request.ratchet().pipeline(request.wanted("name")?).stats().await?)
+    let pipeline = request.ratchet().pipeline(request.wanted("name")?);
+    let mut answer = value!(pipeline.stats().await?);
+    answer["acceptor"] = value!(pipeline.acceptor().await?);
+    of(&answer)
+}
+
+pub(crate) async fn pipelines(request: Request) -> Answer {
+    request.sees_everything("pipelines")?;
+    of(&value!({ "pipelines": request.ratchet().pipelines().await? }))
 }
 
 pub(crate) async fn unreadable(request: Request) -> Answer {

@@ -58,7 +58,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 33] = reads! {
+pub(crate) static READS: [Read; 34] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/count" "jobs.count" "Counts the jobs that match a filter, up to `cap`" ["filter" "cap"] "JobCount" read::count;
@@ -85,6 +85,7 @@ pub(crate) static READS: [Read; 33] = reads! {
     "/api/v1/operation/{operation}/progress" "operations.watch" "Shows how far a bulk operation is" [] "Progress" read::progress;
     "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;
     "/api/v1/rejects" "rejects.list" "Lists rejected items, grouped by job and error" ["name"] "Rejects" read::rejects;
+    "/api/v1/pipelines" "pipelines.list" "Lists the pipelines that a job accepts" [] "Pipelines" read::pipelines;
     "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;
     "/api/v1/unreadable" "unreadable.list" "Lists jobs whose rows cannot be read" ["limit"] "Unreadable" read::unreadable;
     "/api/v1/stats" "stats" "The history of the cluster, a queue or a job" ["last" "queue" "name"] "Stats" read::stats;

@@ -24,6 +24,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let is_live = job.archived_at.is_none();
     let editable = is_live && ended && act::edit_refusal(&request, &job).await?.is_none();
     let links = jobs.succession(id).await?;
+    let admission = jobs.admission(id).await?;
     let possible = act::of_target(Target::Job).filter(|action| {
         let kind = match action.verb {
             "jobs.edit" => return editable,
@@ -55,6 +56,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             div {
                 (job_details::details(&request, &job))
                 (job_details::succession(&request, links))
+                (job_details::admission(&request, admission.as_ref()))
                 (job_details::relatives(&request, &job).await?)
                 @if !job.warnings.is_empty() {
                     (card("warnings", "Warnings", "", html! { ul { @for warning in &job.warnings { li { (brief(warning, 500)) } } } }))

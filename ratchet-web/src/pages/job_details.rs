@@ -1,14 +1,14 @@
 //! What a job is: its arguments, settings, output and relatives.
 
 use maud::{Markup, html};
-use ratchet_core::{AfterFailure, JobRecord, JobState, Succession};
+use ratchet_core::{AfterFailure, HandOffAdmission, JobRecord, JobState, Succession};
 
 use crate::arguments::Arguments;
 use crate::charts::graph;
 use crate::problem::Problem;
 use crate::request::Request;
 use crate::text::{brief, counted, duration, printable};
-use crate::views::{card, definition, id, job_link, time};
+use crate::views::{card, definition, id, job_link, text, time};
 
 /// The longest text of an argument that the page shows.
 const MOST: usize = 20_000;
@@ -128,6 +128,24 @@ pub(super) fn details(request: &Request, job: &JobRecord) -> Markup {
         ("version", Some(html! { (job.version) })),
     ];
     card("details", "Details", "", definition(rows))
+}
+
+/// Returns the hand-off that was admitted as this job.
+pub(super) fn admission(request: &Request, admission: Option<&HandOffAdmission>) -> Markup {
+    let Some(admission) = admission else { return html! {} };
+    let link = request.root.with("pipelines", &[("name", &admission.pipeline)]);
+    card(
+        "admission",
+        "Admitted from a pipeline",
+        "",
+        definition([
+            ("pipeline", Some(html! { a href=(link) { (text(&admission.pipeline, 60)) } })),
+            ("key", Some(text(&admission.key, 200))),
+            ("handed over by", Some(job_link(&request.root, admission.from))),
+            ("handed over", Some(time(admission.handed_at, request.now))),
+            ("until admitted", Some(html! { (duration(admission.latency())) })),
+        ]),
+    )
 }
 
 /// Returns the jobs that are linked to this one by edit and retry.

@@ -86,10 +86,29 @@ pub(crate) async fn rejects(request: Request) -> Answer {
 pub(crate) async fn pipelines(request: Request) -> Answer {
     request.sees_everything("pipelines")?;
     let name = request.query.get("name");
+    let mut table = Table::new(
+        "Pipelines",
+        &["pipeline", "accepted by", "program", "#backlog", "#limit", "#refusals"],
+    );
+    for accepted in &request.ratchet().pipelines().await? {
+        let link = request.root.with("pipelines", &[("name", &accepted.pipeline)]);
+        let job = request.root.with("catalog/job", &[("name", &accepted.job)]);
+        table.row([
+            html! { a href=(link) { (text(&accepted.pipeline, 60)) } },
+            html! { a href=(job) { (text(&accepted.job, 60)) } },
+            text(&accepted.program, 60),
+            html! { (count(accepted.backlog)) },
+            accepted
+                .backlog_limit
+                .map_or_else(Table::none, |limit| html! { (count(limit.into())) }),
+            html! { (count(accepted.refusals)) },
+        ]);
+    }
     let result = if name.is_empty() {
-        html! { (hint("Pipelines are not listed, because any name is one. Write the name of yours.")) }
+        html! { (hint("A pipeline that no job accepts is not listed, because any name is one. Write the name of yours.")) }
     } else {
         let stats = request.ratchet().pipeline(name).stats().await?;
+        let latency = html! { (duration(stats.latency)) " on average, " (duration(stats.longest_latency)) " at most" };
         card(
             "pipeline",
             &brief(name, 80),
@@ -99,6 +118,8 @@ pub(crate) async fn pipelines(request: Request) -> Answer {
                 ("oldest", Some(html! { (duration(stats.lag)) })),
                 ("finished", Some(html! { (count(stats.finished)) })),
                 ("repeats", Some(html! { (count(stats.repeats)) })),
+                ("admitted", Some(html! { (count(stats.admitted)) })),
+                ("until admitted", (stats.admitted > 0).then_some(latency)),
             ]),
         )
     };
@@ -109,7 +130,11 @@ pub(crate) async fn pipelines(request: Request) -> Answer {
             button.btn type="submit" { "Show" }
         }
         (result)
-        (commands(&request, &[format!("pipelines show {}", if name.is_empty() { "NAME".to_owned() } else { shell(name) })]))
+        (card("accepted", "Accepted by jobs", "", table.or(empty(
+            "No job accepts a pipeline.",
+            html! { "A job accepts the hand-offs of a pipeline with " code { "#[job(accepts = \"…\")]" } "." },
+        ))))
+        (commands(&request, &["pipelines list".to_owned(), format!("pipelines show {}", if name.is_empty() { "NAME".to_owned() } else { shell(name) })]))
     };
     Page::new("pipelines", "Pipelines", content).answer(&request).await
 }

@@ -25,8 +25,7 @@ fn rejecting(mut settlement: Settlement, rejects: Vec<NewReject>) -> Settlement 
 fn handing(run: &Claimed, pipeline: &str, key: &str, page: u32) -> Settlement {
     let mut settlement = run.succeed();
     let checkpoint = serde_json::json!({ "page": page });
-    settlement.hand_offs =
-        vec![NewHandOff { pipeline: pipeline.to_owned(), key: key.to_owned(), checkpoint }];
+    settlement.hand_offs = vec![NewHandOff::new(pipeline, key, checkpoint)];
     settlement
 }
 

@@ -10,6 +10,7 @@ pub mod graph_key;
 pub mod graph_spawn;
 pub mod items;
 pub mod nesting;
+pub mod pipelines;
 pub mod random;
 pub mod reopen;
 pub mod schedules;

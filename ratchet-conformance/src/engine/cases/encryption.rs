@@ -87,7 +87,7 @@ impl ratchet_core::DeadLetterSink for Ignore {
 }
 
 /// Returns everything that a store returns, as text.
-pub(super) async fn everything(store: &dyn Store) -> String {
+pub(crate) async fn everything(store: &dyn Store) -> String {
     let page = PageRequest { before: None, limit: 1000 };
     let jobs = store.list(&Filter::any(), page).await.expect("reads").jobs;
     let mut text = String::new();

@@ -7,6 +7,7 @@ pub mod chains;
 pub mod declarations;
 pub mod fan_in;
 mod jobs;
+pub mod pipelines;
 pub mod recurring;
 pub mod sink;
 pub mod spawning;
@@ -114,6 +115,15 @@ macro_rules! __composition_engine_cases {
                 w_07_otherwise_takes_the_output
                 w_07_mistakes_of_bindings_are_typed_errors
                 w_07_a_lost_output_of_a_list_is_a_failure
+            }
+            pipelines {
+                i_05_hand_offs_are_admitted_as_jobs
+                i_05_full_pipeline_holds_its_publisher
+                i_05_full_pipeline_fails_the_hand_off
+                i_05_failed_hand_off_is_a_dead_letter_that_can_be_retried
+                i_05_checkpoint_that_cannot_be_read_is_an_invalid_job
+                i_05_hand_off_waits_for_its_acceptor
+                i_05_encrypted_hand_off_is_admitted_encrypted
             }
             workflows {
                 w_04_conditions_choose_the_branch

@@ -1,6 +1,6 @@
 //! The notes, children and rejects that a run records, and the limits on them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -35,8 +35,19 @@ pub(crate) struct RunItems {
     /// Number of rejects that were counted but not kept.
     dropped: u64,
     pub(crate) hand_offs: Vec<NewHandOff>,
+    /// How many hand-offs still fit into the pipelines that refuse more, and their limits.
+    pub(super) room: HashMap<String, Room>,
+    /// How many hand-offs and runs a full pipeline has refused.
+    pub(super) refused: BTreeMap<String, u64>,
     /// The run fails if it rejects more items than this.
     pub(crate) most: Option<u64>,
+}
+
+/// How many hand-offs fit into a pipeline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) left: u64,
+    pub(crate) limit: u32,
 }
 
 /// The log volume of a run, over all reports.
@@ -73,6 +84,16 @@ pub enum KeepError {
         what: &'static str,
         /// The error from `serde_json`.
         error: serde_json::Error,
+    },
+    /// The pipeline is full, and the job has the option `on_full = fail`.
+    #[error(
+        "pipeline `{pipeline}` is full: its backlog has reached the limit of {limit}; return the error to try again later"
+    )]
+    PipelineFull {
+        /// The name of the pipeline.
+        pipeline: String,
+        /// The limit of its backlog.
+        limit: u32,
     },
     /// A pipeline name or key exceeds its limit.
     #[error(transparent)]
@@ -206,6 +227,28 @@ impl RunItems {
         } else {
             self.dropped += 1;
         }
+    }
+
+    /// Takes one place in a pipeline that has a limit. Returns the limit if there is none left, and counts the refusal.
+    pub(super) fn take_room(&mut self, pipeline: &str) -> Result<(), u32> {
+        let Some(room) = self.room.get_mut(pipeline) else { return Ok(()) };
+        if room.left == 0 {
+            let limit = room.limit;
+            self.refuse(pipeline);
+            return Err(limit);
+        }
+        room.left -= 1;
+        Ok(())
+    }
+
+    /// Counts a refusal of a full pipeline.
+    pub(super) fn refuse(&mut self, pipeline: &str) {
+        *self.refused.entry(pipeline.to_owned()).or_default() += 1;
+    }
+
+    /// Takes what full pipelines have refused.
+    pub(crate) fn take_refused(&mut self) -> Vec<(String, u64)> {
+        std::mem::take(&mut self.refused).into_iter().collect()
     }
 
     /// Returns how many items were rejected, including those that were not kept.

@@ -13,7 +13,7 @@ use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
 use crate::values::{
-    Backoff, Curve, FnPath, JobPath, Template, Value, Word, duration_tokens as duration,
+    Backoff, Curve, FnPath, JobPath, Name, Template, Value, Word, duration_tokens as duration,
 };
 
 /// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
@@ -156,6 +156,7 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
             None => quote!(.ordered(__ratchet::AfterFailure::Hold)),
         });
     }
+    calls.extend(pipelines(job));
     if !options.tags.is_empty() {
         let tags = options.tags.iter();
         calls.push(quote!(.tags(&[#(#tags),*])));
@@ -226,7 +227,7 @@ fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
 /// span of a builder call starts at the beginning of the chain.
 fn checked<T>(method: &str, value: &Value<T>, tokens: TokenStream) -> TokenStream {
     let rule = match method {
-        "queue" => "name",
+        "queue" | "accepts" => "name",
         "profile" | "delay" => return tokens,
         method => method,
     };
@@ -276,6 +277,38 @@ fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream 
     let span = path.span();
     let hook = item("hook", span);
     quote_spanned!(span=> .#method(|#(#arguments),*| #hook(#path(#(#arguments),*))))
+}
+
+/// Generates the calls for `accepts`, `backlog_limit`, `hands_off` and `on_full`.
+fn pipelines(job: &JobModel) -> Vec<TokenStream> {
+    let options = &job.options;
+    let mut calls = Vec::new();
+    calls.extend(options.accepts.as_ref().map(|pipeline| accepts(job, pipeline)));
+    calls.extend(options.backlog_limit.as_ref().map(|limit| call("backlog_limit", limit)));
+    if !options.hands_off.is_empty() {
+        let pipelines = &options.hands_off;
+        let on_full = match &options.on_full {
+            None => quote!(__ratchet::OnFull::Wait),
+            Some(Word::Variant(variant, _)) => {
+                let variant = idents::local(variant);
+                quote!(__ratchet::OnFull::#variant)
+            }
+            Some(Word::Constant(constant)) => constant.to_token_stream(),
+        };
+        calls.push(quote!(.hands_off(&[#(#pipelines),*], #on_full)));
+    }
+    calls
+}
+
+/// Generates `.accepts(accepted::<HandedOff<Page>>("pages"))`. The call carries the span of the type, so rustc reports an
+/// unsuitable argument there.
+fn accepts(job: &JobModel, pipeline: &Value<Name>) -> TokenStream {
+    let name = checked("accepts", pipeline, pipeline.to_token_stream());
+    // Another number of arguments was reported already.
+    let Some(arg) = job.args().next() else { return TokenStream::new() };
+    let (ty, span) = (&arg.ty, arg.ty.span());
+    let accepted = item("accepted", span);
+    quote_spanned!(span=> .accepts(#accepted::<#ty>(#name)))
 }
 
 /// Generates `.priority(__ratchet::Priority::High)`.

@@ -198,7 +198,10 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
     let business = options.business_key.as_ref().map(|key| template("business", key));
     let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
     let limited = options.ordered_by.as_ref().or(options.concurrency_key.as_ref());
-    let concurrency = match (limited, options.single_instance.is_present()) {
+    // A job that accepts a pipeline can have a limit without a key.
+    let accepts_some = options.accepts.is_some() && options.concurrency_limit.is_some();
+    let by_name = options.single_instance.is_present() || accepts_some;
+    let concurrency = match (limited, by_name) {
         (Some(key), _) => Some(template("concurrency", key)),
         (None, true) => {
             Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.instance_key()))))
