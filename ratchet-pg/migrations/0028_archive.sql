@@ -147,7 +147,7 @@ BEGIN
     high := ratchet.id_at(old.ends);
     PERFORM set_config('lock_timeout', '500', true), set_config('statement_timeout', '0', true),
         set_config('enable_seqscan', 'on', true);
-    -- Nobody submits into the past, so this stops nobody; claims go on reading.
+    -- Ids are not in the past, so that no submit waits for this lock. Claims go on reading.
     EXECUTE format('LOCK TABLE %I.%I IN SHARE MODE', __HOME__, 'job_' || old.suffix);
     -- Reads each table from end to end, and stops no reader and no writer.
     FOREACH base IN ARRAY ARRAY['job', 'outcome', 'attempt', 'note', 'log'] LOOP
@@ -189,7 +189,7 @@ BEGIN
     ORDER BY l.id FOR UPDATE;
     -- All at once, in the order in which statements take them. Readers take the tables of the archive last.
     LOCK TABLE ratchet.job, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.log IN ACCESS EXCLUSIVE MODE;
-    -- A retry may have opened a group again since its members were read. Whoever is at it now has read these tables, and is
+    -- A retry may have opened a group again since its members were read. A transaction that does so now has read these tables, and is
     -- waited for.
     SELECT array_agg(DISTINCT k.id) INTO kept FROM (
         SELECT unnest(kept) AS id
