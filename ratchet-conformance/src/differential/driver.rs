@@ -171,25 +171,10 @@ impl<'a> Driver<'a> {
             Op::PurgeArchive(state, ticks) => {
                 format!("{:?}", ok(store.purge_archive(*state, TICK * *ticks, 100_000).await))
             }
-            Op::ArchiveStatus => {
-                let status = ok(store.archive_status().await);
-                let times =
-                    [status.oldest, status.newest].map(|at| at.map(|at| self.normal.time(at)));
-                format!("{:?} {times:?}", status.counts)
-            }
+            Op::ArchiveStatus => self.archive_status().await,
             Op::Deliver(channel, limit) => self.deliver(*channel, *limit).await,
             Op::Get(id) => self.job(*id).await,
-            Op::List(filter, limit) => {
-                let request = PageRequest { before: None, limit: *limit };
-                let mut pages = String::new();
-                let filter = self.at_present(filter).await;
-                for filter in [filter.clone(), filter.oldest_first()] {
-                    let page = ok(store.list(&filter, request).await);
-                    let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
-                    let _ = write!(pages, "{ids:?} {:?} {:?}", page.next, page.examined);
-                }
-                pages
-            }
+            Op::List(filter, limit) => self.list(filter, *limit).await,
             Op::Pass(ticks) => {
                 self.harness.advance(TICK * *ticks).await;
                 String::new()
@@ -212,6 +197,25 @@ impl<'a> Driver<'a> {
             }
             Op::WriteGauge(node, minutes, depth) => self.write_gauge(*node, *minutes, *depth).await,
         }
+    }
+
+    async fn archive_status(&self) -> String {
+        let status = ok(self.store.archive_status().await);
+        let times = [status.oldest, status.newest].map(|at| at.map(|at| self.normal.time(at)));
+        format!("{:?} {times:?}", status.counts)
+    }
+
+    /// Lists the jobs that match a filter in both directions.
+    async fn list(&self, filter: &Filter, limit: u32) -> String {
+        let request = PageRequest { before: None, limit };
+        let mut pages = String::new();
+        let filter = self.at_present(filter).await;
+        for filter in [filter.clone(), filter.oldest_first()] {
+            let page = ok(self.store.list(&filter, request).await);
+            let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
+            let _ = write!(pages, "{ids:?} {:?} {:?}", page.next, page.examined);
+        }
+        pages
     }
 
     async fn claim(&mut self, node: NodeId, limit: u32, idle: bool) -> String {
