@@ -403,6 +403,7 @@ fn every_statement() -> Vec<(String, String)> {
 
 async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let sql = sql.replace("__SCOPE__", "''").replace("__HOME__", "'ratchet'");
+    let sql = sql.replace("__ARCHIVE__", "'ratchet_archive'");
     let prepare = format!("PREPARE hot AS {sql}");
     db.execute(AssertSqlSafe(prepare)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let types = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'hot'";

@@ -5,7 +5,7 @@
 
 pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
-    ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
+    ErrorMatcher, HandedOff, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
     IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
     KeyTemplates, Keys, Location, OnFull, Output, PanicPolicy, PrepareError, Prepared,
     Registration, Registry, RegistryError, RunFuture, States, TraceMode, TypeTrace,

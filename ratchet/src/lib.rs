@@ -32,7 +32,7 @@ pub use ratchet_macros::job;
 pub use ratchet_macros::jobs;
 
 pub use ratchet_core::{
-    Backoff, Callback, Finished, HandedOff, Job, JobContext, JobError, Priority, State, async_trait,
+    Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,
 };
 
 // Enqueueing, waiting, running.

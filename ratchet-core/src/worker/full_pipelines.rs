@@ -1,7 +1,6 @@
 //! Defers runs whose pipelines are full, before their handlers are called.
 
 use crate::decide::Outcome;
-use crate::failure::catch_panic;
 use crate::job::{JobContext, OnFull, Room};
 use crate::protect::PIPELINE_FULL;
 use crate::runtime::Core;
@@ -12,8 +11,15 @@ use ratchet_store::model::{Claimed, Deferral, PipelineRecord};
 ///
 /// Runs that began before a pipeline was full can exceed its limit by what they hand off.
 pub(super) async fn check(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(), Outcome> {
-    let found = catch_panic(|| core.resolver.resolve(&job.spec.name)).ok().flatten();
-    let Some(found) = found.filter(|found| !found.def.hands_off.is_empty()) else { return Ok(()) };
+    let found = match core.resolve(&job.spec.name) {
+        Ok(Some(found)) if !found.def.hands_off.is_empty() => found,
+        // An unknown name fails when the job is prepared.
+        Ok(_) => return Ok(()),
+        Err(panic) => {
+            let failure = core.classifier.panic(panic.within("resolver"));
+            return Err(Outcome::Failed(Box::new(failure)));
+        }
+    };
     for &pipeline in found.def.hands_off {
         let stored = match core.store.pipelines(Some(pipeline)).await {
             Ok(stored) => stored,

@@ -1,11 +1,8 @@
-use ratchet::{HandedOff, job};
+use ratchet::prelude::*;
 
 #[job(accepts = "pages")]
 async fn index(page: HandedOff<String>, language: String) {
     drop((page, language));
 }
-
-#[job(accepts = "pages")]
-async fn refresh() {}
 
 fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(accepts = "pages")]
+async fn refresh() {}
+
+fn main() {}
