@@ -45,6 +45,7 @@ pub mod damage;
 pub mod differential;
 pub mod engine;
 mod fixture;
+pub mod older;
 pub mod planted_secrets;
 mod run;
 #[doc(hidden)]

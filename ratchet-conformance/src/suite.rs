@@ -425,6 +425,7 @@ macro_rules! __cases {
                 a_03_a_leader_that_lost_its_lease_is_replaced_at_once
                 a_03_node_without_a_lease_does_not_lead
                 t_06_the_version_that_started_last_declares
+                t_06_a_node_that_has_not_declared_does_not_keep_others_from_it
                 t_06_a_version_that_is_rolled_back_to_declares_again
                 t_06_versions_of_other_programs_do_not_matter
                 t_06_a_node_without_a_lease_does_not_declare

@@ -75,8 +75,12 @@ impl Nodes {
     pub(super) fn try_declare(&mut self, node: NodeId, now: Timestamp) -> bool {
         let Some(this) = self.alive(now).find(|info| info.id == node) else { return false };
         let declares = this.declarations.clone();
-        let shared =
-            self.alive(now).any(|other| other.id != node && other.declarations == declares);
+        let has_declared =
+            |other: &NodeInfo| other.id != node && other.declared && other.declarations == declares;
+        let shared = self.alive(now).any(has_declared);
+        if let Some(this) = self.by_id.get_mut(&node) {
+            this.info.declared = true;
+        }
         if !shared {
             self.newest.insert(declares.program.clone(), declares.fingerprint);
         }
@@ -128,11 +132,15 @@ impl Nodes {
     }
 
     pub(super) fn list(&self, now: Timestamp) -> Vec<NodeRecord> {
-        let record = |node: &Node| NodeRecord {
-            info: node.info.clone(),
-            joined_at: node.joined_at,
-            lease_until: node.lease_until,
-            alive: node.lease_until > now,
+        let record = |node: &Node| {
+            let mut info = node.info.clone();
+            info.declared = false;
+            NodeRecord {
+                info,
+                joined_at: node.joined_at,
+                lease_until: node.lease_until,
+                alive: node.lease_until > now,
+            }
         };
         let nodes = self.by_id.values();
         nodes.filter(|node| node.lease_until > now || !node.held.is_empty()).map(record).collect()
@@ -169,6 +177,7 @@ impl Tables {
             held: BTreeSet::new(),
         });
         info.request = node.info.request.take().or(info.request);
+        info.declared |= node.info.declared;
         node.info = info;
         node.lease_until = lease_until;
         Ok(())

@@ -49,6 +49,9 @@ impl Inner {
             let bring = db::query(self.sql.bring_request()).bind(id.uuid()).bind(request);
             bring.execute(&self.pool).await?;
         }
+        if node.declared {
+            db::query(self.sql.mark_declared()).bind(id.uuid()).execute(&self.pool).await?;
+        }
         self.mark_deploy(node).await?;
         self.record_catalog(node).await?;
         // Jobs whose name no node knew so far.
@@ -160,6 +163,7 @@ impl Inner {
 
     pub(crate) async fn try_declare(&self, node: NodeId) -> Result<bool, Fault> {
         db::query(self.sql.upsert_program()).bind(node.uuid()).execute(&self.pool).await?;
+        db::query(self.sql.mark_declared()).bind(node.uuid()).execute(&self.pool).await?;
         let declares = db::query_scalar(self.sql.declares()).bind(node.uuid());
         Ok(declares.fetch_one(&self.pool).await?)
     }

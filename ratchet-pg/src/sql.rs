@@ -199,6 +199,7 @@ statements! {
     upsert_program: "node/upsert_program.sql",
     declares: "node/declares.sql",
     select_nodes: "node/select_nodes.sql",
+    mark_declared: "node/mark_declared.sql",
     lock_request: "node/lock_request.sql",
     select_request: "node/select_request.sql",
     upsert_request: "node/upsert_request.sql",

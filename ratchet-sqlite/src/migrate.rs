@@ -34,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0020_lanes_by_name.sql"),
     include_str!("../migrations/0021_archive.sql"),
     include_str!("../migrations/0022_pipelines.sql"),
+    include_str!("../migrations/0023_declared_nodes.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

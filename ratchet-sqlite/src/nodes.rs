@@ -57,6 +57,7 @@ impl Session<'_> {
             .bind(node.declarations.program.as_str())
             .bind(node.declarations.fingerprint.cast_signed())
             .bind(optional_json(node.request.as_ref())?)
+            .bind(node.declared)
             .execute(&mut *self.conn)
             .await?;
         Ok(Ok(()))
@@ -143,6 +144,8 @@ impl Session<'_> {
         let (id, now) = (bytes(node.uuid()), self.micros());
         let take = sqlx::query(sql::node::TAKE_PROGRAM).bind(id.as_slice()).bind(now);
         take.execute(&mut *self.conn).await?;
+        let mark = sqlx::query(sql::node::MARK_DECLARED).bind(id.as_slice());
+        mark.execute(&mut *self.conn).await?;
         let declares = sqlx::query(sql::node::DECLARES).bind(id).bind(now);
         Ok(declares.fetch_optional(&mut *self.conn).await?.is_some())
     }

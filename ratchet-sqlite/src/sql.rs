@@ -238,6 +238,7 @@ pub(crate) mod node {
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
     pub(crate) const LIST_NODES: &str = include_str!("../sql/node/list_nodes.sql");
+    pub(crate) const MARK_DECLARED: &str = include_str!("../sql/node/mark_declared.sql");
     pub(crate) const LIST_STRAYS: &str = include_str!("../sql/node/list_strays.sql");
     pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");

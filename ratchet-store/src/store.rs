@@ -139,8 +139,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns `true` if the declarations of this node are the newest of its program.
     ///
-    /// They become the newest if no other live node has the same declarations. So a program that is deployed again, or
-    /// rolled back, takes over, and a node of an older version that restarts among others of its version does not.
+    /// They become the newest if no other live node with the same declarations has called this before. So a program that
+    /// is deployed again, or rolled back, takes over, and a node of an older version that restarts among others of its
+    /// version does not. A node that dies before it has called this, or starts at the same time, does not matter.
     async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError>;
 
     /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most

@@ -280,6 +280,23 @@ pub async fn t_06_the_version_that_started_last_declares(world: &World) {
     );
 }
 
+pub async fn t_06_a_node_that_has_not_declared_does_not_keep_others_from_it(world: &World) {
+    let old = version(world, 1).await;
+    assert!(old.try_declare().await, "it is the only one");
+    // Two nodes of a new version start at the same time, or the first one dies before it declares.
+    let (first, second) = (version(world, 2).await, version(world, 2).await);
+    assert!(second.try_declare().await, "the first one has not declared");
+    assert!(first.try_declare().await, "its declarations are the newest now");
+    // A node that joins again under another id has declared under the former one.
+    let mut again = world.stranger();
+    again.declarations = old.declarations.clone();
+    old.leave().await;
+    let mut info = again.info();
+    info.declared = true;
+    world.store.join(info, LEASE).await.expect("joins");
+    assert!(!version(world, 1).await.try_declare().await, "its version was running before");
+}
+
 pub async fn t_06_a_version_that_is_rolled_back_to_declares_again(world: &World) {
     let (old, new) = (version(world, 1).await, version(world, 2).await);
     assert!(old.try_declare().await && new.try_declare().await);

@@ -1,7 +1,7 @@
 //! Admits the hand-offs of the pipelines that the jobs of this program accept.
 //!
-//! A hand-off is held while its job is made. If the process dies in between, it is handed out again, and because a
-//! hand-off is admitted once, no other process can have inserted its job in the meantime.
+//! A hand-off is held while its job is made, for as long as the lease of a node. If the process dies in between, it is
+//! handed out again, and because a hand-off is admitted once, no other process can have inserted its job in the meantime.
 
 use std::time::Duration;
 
@@ -14,9 +14,6 @@ use ratchet_store::model::{HandOff, HandOffContent, NewAdmission, PipelineRecord
 
 /// How many hand-offs are admitted in one commit.
 const BATCH: u32 = 100;
-
-/// How long a hand-off is held while its job is made.
-const HOLD: Duration = Duration::from_secs(30);
 
 /// Admits what waits in the pipelines that this program accepts.
 pub(crate) async fn admit(core: &Core) -> Result<(), StoreError> {
@@ -42,7 +39,7 @@ pub(crate) async fn admit(core: &Core) -> Result<(), StoreError> {
 
 async fn admit_from(core: &Core, pipeline: &str, job: &Registration) -> Result<(), StoreError> {
     loop {
-        let taken = core.store.take_hand_offs(pipeline, BATCH, HOLD).await?;
+        let taken = core.store.take_hand_offs(pipeline, BATCH, core.config.lease).await?;
         crash_point(CrashPoint::AdmitTaken);
         let full = taken.len() >= BATCH as usize;
         let (locked, readable): (Vec<_>, Vec<_>) =

@@ -88,6 +88,8 @@ pub(super) struct Shared {
     /// How many health checks were requested because a handler rejected its job.
     pub(super) check_requests: AtomicU64,
     pub(super) check_requested: Notify,
+    /// Whether this worker has declared what its program declares.
+    pub(super) declared: AtomicBool,
     pub(super) counters: Counters,
 }
 
@@ -151,6 +153,7 @@ impl Shared {
             resting: Mutex::default(),
             check_requests: AtomicU64::new(0),
             check_requested: Notify::new(),
+            declared: AtomicBool::new(false),
             counters: Counters::default(),
         }
     }
@@ -175,6 +178,7 @@ impl Shared {
         node.queues = self.queues.iter().cloned().collect();
         node.known = Arc::clone(&self.known);
         node.catalog = Arc::clone(&self.catalog);
+        node.declared = self.declared.load(Ordering::Relaxed);
         node.request = self.request();
         node
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::declarations::declare_all;
 use super::engine::engine;
@@ -56,6 +57,7 @@ impl Ratchet {
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);
         declare_all(core, shared.node(), &shared.declarations).await?;
+        shared.declared.store(true, Ordering::Relaxed);
         shared.log_start(&jobs);
         shared.record_tick();
         let home = core.store.runtime();

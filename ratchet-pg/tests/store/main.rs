@@ -14,6 +14,7 @@ mod half_open_connections;
 mod in_tx;
 #[path = "../jobs/mod.rs"]
 mod jobs;
+mod older;
 mod opening;
 mod outages;
 mod partitions;

@@ -10,6 +10,7 @@ mod in_tx;
 mod jobs;
 #[path = "../node/mod.rs"]
 mod node;
+mod older;
 mod open;
 mod protected;
 mod snapshot;

@@ -29,6 +29,10 @@ pub struct NodeInfo {
     /// What the node records in the catalog when it joins. Nodes that are read have none.
     #[serde(skip)]
     pub catalog: Arc<Vec<CatalogEntry>>,
+    /// Whether the node has called [`Store::try_declare`](crate::Store::try_declare) under a former id. Nodes that are read
+    /// have not.
+    #[serde(skip)]
+    pub declared: bool,
     /// What an operator has requested of the node. A node that joins again under a new id brings its request with it.
     pub request: Option<NodeRequest>,
 }
@@ -45,6 +49,7 @@ impl NodeInfo {
             queues: BTreeSet::new(),
             known: Arc::default(),
             catalog: Arc::default(),
+            declared: false,
             request: None,
         }
     }

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ratchet::graph::GroupFilter;
-use ratchet::model::{AttemptOutcome, AttemptRecord, Filter, GroupRecord, JobRecord, PageRequest};
+use ratchet::model::{
+    ArchivedJobs, AttemptOutcome, AttemptRecord, Filter, GroupRecord, JobRecord, PageRequest,
+};
 use ratchet::{JobId, JobState, Store};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, Row as _};
@@ -34,7 +36,8 @@ impl Findings {
         let mut before = None;
         loop {
             let page = PageRequest { before, limit: 1000 };
-            let page = store.list(&Filter::any(), page).await?;
+            let all = Filter::any().archived(ArchivedJobs::Include);
+            let page = store.list(&all, page).await?;
             jobs.extend(page.jobs);
             before = page.next;
             if before.is_none() {
@@ -168,7 +171,8 @@ impl Findings {
     pub async fn counts_fit(&mut self, store: &dyn Store) -> Result<(), Problem> {
         let counts = store.counts().await?;
         for state in JobState::ALL {
-            let listed = self.jobs.iter().filter(|job| job.state == state).count() as u64;
+            let live = self.jobs.iter().filter(|job| job.archived_at.is_none());
+            let listed = live.filter(|job| job.state == state).count() as u64;
             let counted = counts.state(state);
             self.check(listed == counted, || format!("{counted} {state} counted, {listed} listed"));
         }
@@ -188,7 +192,8 @@ pub async fn held(store: &dyn Store) -> Result<HashSet<JobId>, Problem> {
     Ok(running.jobs.into_iter().map(|job| job.id).collect())
 }
 
-/// Returns the rows that must not exist when all work is done: leases, slots, keys, ready rows.
+/// Returns the rows that must not exist when all work is done: leases, slots, keys, ready rows, waiting
+/// hand-offs.
 pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     match Kind::of(address) {
@@ -199,7 +204,9 @@ pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
             if sound != "ok" {
                 found.push(format!("the file is damaged: {sound}"));
             }
-            for table in ["ratchet_lingering", "ratchet_business"] {
+            for table in
+                ["ratchet_lingering", "ratchet_business", "ratchet_hand_off WHERE NOT finished"]
+            {
                 let sql = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
                 let rows: i64 = sqlx::query(sql).fetch_one(&mut db).await?.try_get(0)?;
                 if rows > 0 {
@@ -217,6 +224,7 @@ pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
                 "ready",
                 "scheduled",
                 "blocked",
+                "hand_off WHERE NOT finished",
             ];
             for table in tables {
                 let sql = AssertSqlSafe(format!("SELECT count(*) FROM ratchet.{table}"));

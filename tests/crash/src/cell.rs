@@ -15,7 +15,7 @@ use crate::Problem;
 use crate::address::{Kind, Opened};
 use crate::audit::{Findings, held, in_transaction, leftovers};
 use crate::diary::Entries;
-use crate::feature::{Feature, Phase};
+use crate::feature::Feature;
 use crate::older;
 use crate::server::Server;
 
@@ -63,13 +63,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// Creates an empty store, or nothing if the feature creates the store.
+    /// Creates an empty store, or nothing if the feature creates or restores the store.
     pub async fn new(
         kind: Kind,
         server: Option<&Arc<Server>>,
         feature: Feature,
     ) -> Result<Self, Problem> {
-        let nothing = feature == Feature::Create;
+        let nothing = matches!(feature, Feature::Create | Feature::Migration);
         let folder = tempfile::tempdir()?;
         match (kind, server) {
             (Kind::Pg, Some(server)) => {
@@ -103,23 +103,13 @@ impl Place {
     }
 
     /// Runs a process under test until it ends.
-    async fn victim(
-        &self,
-        feature: Feature,
-        phase: Phase,
-        death: Option<Death>,
-    ) -> Result<Output, Problem> {
-        Ok(self.spawn(feature, phase, death)?.wait_with_output().await?)
+    async fn victim(&self, feature: Feature, death: Option<Death>) -> Result<Output, Problem> {
+        Ok(self.spawn(feature, death)?.wait_with_output().await?)
     }
 
-    fn spawn(
-        &self,
-        feature: Feature,
-        phase: Phase,
-        death: Option<Death>,
-    ) -> Result<Child, Problem> {
+    fn spawn(&self, feature: Feature, death: Option<Death>) -> Result<Child, Problem> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["victim", "--feature", feature.name(), "--phase", phase.name()]);
+        command.args(["victim", "--feature", feature.name()]);
         command.args(["--address", &self.address, "--diary"]).arg(self.diary());
         command.env("RATCHET_CRASH_LOG", self.log());
         let order = death.map(Death::order).unwrap_or_default();
@@ -137,18 +127,14 @@ impl Place {
         match feature {
             Feature::Rescue => {
                 let death = Death { fate: Fate::Dies, point: CrashPoint::HandlerAfter, passing: 3 };
-                let output = self.victim(feature, Phase::Prepare, Some(death)).await?;
+                let output = self.victim(feature, Some(death)).await?;
                 if output.status.signal() != Some(ABORTED) {
                     return Err(said("the first process", &output).into());
                 }
                 self.held().await
             }
             Feature::Migration => {
-                let output = self.victim(feature, Phase::Prepare, None).await?;
-                if !output.status.success() {
-                    return Err(said("the first process", &output).into());
-                }
-                older::make_older(&self.address).await?;
+                older::restore(&self.address, &self.diary()).await?;
                 Ok(HashSet::new())
             }
             _ => Ok(HashSet::new()),
@@ -199,7 +185,7 @@ pub async fn record(
     let place = Place::new(kind, server, feature).await?;
     let held = place.prepare(feature).await?;
     let _ = std::fs::remove_file(place.log());
-    let output = place.victim(feature, Phase::Run, None).await?;
+    let output = place.victim(feature, None).await?;
     if !output.status.success() {
         return Err(said("the undisturbed process", &output).into());
     }
@@ -251,7 +237,7 @@ async fn die_and_finish(place: &Place, feature: Feature, death: Death) -> Result
     let broken = |problem: String| Ok(Outcome::Broken(vec![problem]));
     let mut held = place.prepare(feature).await?;
     let _ = std::fs::remove_file(place.log());
-    let died = place.victim(feature, Phase::Run, Some(death)).await?;
+    let died = place.victim(feature, Some(death)).await?;
     if died.status.success() {
         return Ok(Outcome::NotPassed);
     }
@@ -259,11 +245,12 @@ async fn die_and_finish(place: &Place, feature: Feature, death: Death) -> Result
     if died.status.signal() != Some(ABORTED) || !there {
         return broken(said("the process that was to die", &died));
     }
-    // Opening the store would run the migration.
-    if !death.point.name().starts_with("migration.") {
+    // Opening the store would run the migration. Other features migrate only an archive.
+    let migrates = matches!(feature, Feature::Create | Feature::Migration);
+    if !(migrates && death.point.name().starts_with("migration.")) {
         held.extend(place.held().await?);
     }
-    let finished = place.victim(feature, Phase::Finish, None).await?;
+    let finished = place.victim(feature, None).await?;
     if !finished.status.success() {
         return broken(said("the process that was to finish", &finished));
     }
@@ -281,7 +268,7 @@ async fn freeze_and_finish(
     let broken = |problem: String| Ok(Some(Outcome::Broken(vec![problem])));
     let mut held = place.prepare(feature).await?;
     let _ = std::fs::remove_file(place.log());
-    let zombie = place.spawn(feature, Phase::Run, Some(death))?;
+    let zombie = place.spawn(feature, Some(death))?;
     let id = zombie.id().ok_or("the process has no id")?;
     if !frozen(id).await {
         let output = zombie.wait_with_output().await?;
@@ -294,7 +281,7 @@ async fn freeze_and_finish(
         return Ok(None);
     }
     held.extend(place.held().await?);
-    let mut finisher = place.spawn(feature, Phase::Finish, None)?;
+    let mut finisher = place.spawn(feature, None)?;
     let began = Entries::read(&place.diary()).effects.len();
     let taken_over = || {
         let effects = Entries::read(&place.diary()).effects;

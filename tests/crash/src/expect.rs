@@ -89,6 +89,15 @@ impl Findings {
                     });
                 }
             }
+            Feature::HandOff => {
+                let accepted: Vec<_> = self.of("proof.accept");
+                let got = outputs(&accepted.iter().collect::<Vec<_>>());
+                self.check(got == ["0", "1", "2"], || format!("accepted: {got:?}"));
+            }
+            Feature::Archive => {
+                let left = self.jobs.iter().filter(|job| job.archived_at.is_none()).count();
+                self.check(left == 0, || format!("{left} jobs were not archived"));
+            }
             Feature::Purge => {
                 let left = self.jobs.len();
                 self.check(left == 0, || format!("{left} jobs were not purged"));
@@ -132,8 +141,9 @@ impl Findings {
             self.check(job.state == wanted, || format!("{}: {}", describe(&job), job.state));
         }
         let least = match feature {
-            Feature::Plain | Feature::Migration | Feature::Create => 8,
-            Feature::Rescue | Feature::Chain => 6,
+            Feature::Plain | Feature::Create => 8,
+            Feature::Migration => 9,
+            Feature::Rescue | Feature::Chain | Feature::HandOff | Feature::Archive => 6,
             Feature::Retry | Feature::DeadLetter | Feature::Keys => 3,
             Feature::Batch => 7,
             Feature::Workflow | Feature::Callbacks => 8,

@@ -24,10 +24,12 @@ pub enum Feature {
     Snooze,
     Purge,
     Again,
+    HandOff,
+    Archive,
 }
 
 impl Feature {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Plain,
         Self::Retry,
         Self::DeadLetter,
@@ -49,6 +51,8 @@ impl Feature {
         Self::Snooze,
         Self::Purge,
         Self::Again,
+        Self::HandOff,
+        Self::Archive,
     ];
 
     pub fn name(self) -> &'static str {
@@ -74,6 +78,8 @@ impl Feature {
             Self::Snooze => "snooze",
             Self::Purge => "purge",
             Self::Again => "again",
+            Self::HandOff => "hand-off",
+            Self::Archive => "archive",
         }
     }
 
@@ -102,35 +108,14 @@ impl Feature {
             Self::Snooze => "jobs that put themselves off twice",
             Self::Purge => "jobs with idempotency keys that are done, purged, and submitted again",
             Self::Again => "jobs that have failed permanently and are retried manually",
+            Self::HandOff => "jobs that hand off to a pipeline, and the jobs that accept it",
+            Self::Archive => {
+                "jobs with idempotency keys that are done, archived, and submitted again"
+            }
         }
     }
 
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|feature| feature.name() == name)
-    }
-}
-
-/// The phase in which a process under test runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Prepares the initial state of the feature.
-    Prepare,
-    /// Runs the feature. The process may die in this phase.
-    Run,
-    /// Finishes the work of a dead process.
-    Finish,
-}
-
-impl Phase {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Prepare => "prepare",
-            Self::Run => "run",
-            Self::Finish => "finish",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Prepare, Self::Run, Self::Finish].into_iter().find(|phase| phase.name() == name)
     }
 }

@@ -207,6 +207,34 @@ pub async fn tick(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {
     diary.effect("ok", &ctx);
 }
 
+/// The pipeline to which [`publish`] hands off.
+pub const PIPELINE: &str = "proof-pages";
+
+/// Hands off to the pipeline, once per number.
+#[job(name = "proof.publish", max_retries = 5, backoff = fixed("50ms"))]
+pub async fn publish(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    number: u32,
+) -> Result<(), JobError> {
+    diary.effect("start", &ctx);
+    ctx.hand_off(PIPELINE, format!("page-{number}"), &number)?;
+    diary.effect("ok", &ctx);
+    Ok(())
+}
+
+/// Accepts the hand-offs of [`publish`], and returns what was handed off.
+#[job(name = "proof.accept", accepts = "proof-pages", backlog_limit = 100)]
+pub async fn accept(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    page: HandedOff<u32>,
+) -> u32 {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    page.checkpoint
+}
+
 /// Runs until it is canceled.
 #[job(name = "proof.endless")]
 pub async fn endless(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {

@@ -196,7 +196,7 @@ fn suits(fate: Fate, point: CrashPoint, feature: Feature) -> bool {
 
 /// Returns whether the process of a feature also commands jobs. Two such processes would interfere with each other.
 fn by_hand(feature: Feature) -> bool {
-    matches!(feature, Feature::Cancel | Feature::Purge | Feature::Again)
+    matches!(feature, Feature::Cancel | Feature::Purge | Feature::Again | Feature::Archive)
 }
 
 /// Returns the passings of a point to try: the first, and others spread over the run. Every kind of commit passes the

@@ -1,6 +1,6 @@
-//! Turns a store with jobs into one of the previous schema version.
-//!
-//! The latest migration only adds objects, so they are removed again.
+//! Restores a store that version 0.1.0 has written, with jobs that have not started (`tests/older`).
+
+use std::path::Path;
 
 use sqlx::{Connection as _, PgConnection};
 
@@ -8,43 +8,26 @@ use crate::Problem;
 use crate::address::Kind;
 use crate::submit::sqlite;
 
-const SQLITE: &str = "
-    DROP INDEX ratchet_job_grp;
-    ALTER TABLE ratchet_job DROP COLUMN grp;
-    ALTER TABLE ratchet_job DROP COLUMN linked;
-    ALTER TABLE ratchet_job DROP COLUMN wait;
-    ALTER TABLE ratchet_job DROP COLUMN root_cause;
-    DROP TABLE ratchet_group;
-    DROP TABLE ratchet_edge;
-    DROP TABLE ratchet_schedule;
-    DROP TABLE ratchet_reject;
-    DROP TABLE ratchet_hand_off;
-    DELETE FROM ratchet_schema WHERE version >= 2;
-";
+const SQLITE: &str = include_str!("../../older/sqlite-waiting.sql");
+const SQLITE_SUBMITS: &str = include_str!("../../older/sqlite-waiting.ids");
+const PG: &str = include_str!("../../older/pg-waiting.sql");
+const PG_SUBMITS: &str = include_str!("../../older/pg-waiting.ids");
 
-const PG: &str = "
-    ALTER TABLE ratchet.ready DROP COLUMN judges;
-    ALTER TABLE ratchet.scheduled DROP COLUMN judges;
-    ALTER TABLE ratchet.blocked DROP COLUMN judges;
-    ALTER TABLE ratchet.paused DROP COLUMN judges;
-    DROP TABLE ratchet.graph, ratchet.member, ratchet.job_group, ratchet.edge, ratchet.schedule,
-        ratchet.reject, ratchet.hand_off;
-    DROP FUNCTION ratchet.drop_part(bigint, integer);
-    DELETE FROM ratchet.migration WHERE version >= 4;
-";
-
-/// Reverts the latest migration.
-pub async fn make_older(address: &str) -> Result<(), Problem> {
-    match Kind::of(address) {
+/// Restores the store at an empty address, and writes its submits to the diary.
+pub async fn restore(address: &str, diary: &Path) -> Result<(), Problem> {
+    let submits = match Kind::of(address) {
         Kind::Sqlite => {
             let mut db = sqlite(address).await?;
             sqlx::raw_sql(SQLITE).execute(&mut db).await?;
-            Ok(db.close().await?)
+            db.close().await?;
+            SQLITE_SUBMITS
         }
         Kind::Pg => {
             let mut db = PgConnection::connect(address).await?;
             sqlx::raw_sql(PG).execute(&mut db).await?;
-            Ok(db.close().await?)
+            db.close().await?;
+            PG_SUBMITS
         }
-    }
+    };
+    Ok(std::fs::write(diary, submits)?)
 }

@@ -17,8 +17,8 @@ use crate::address::{Kind, Opened};
 use crate::diary::{Diary, Entries};
 use crate::feature::Feature;
 use crate::jobs::{
-    Doomed, Endless, First, Fragile, Join, Mended, Next, Parent, Report, Sleepy, Spawner, Tick,
-    Work,
+    Doomed, Endless, First, Fragile, Join, Mended, Next, Parent, Publish, Report, Sleepy, Spawner,
+    Tick, Work,
 };
 
 /// The name of the queue with a limit.
@@ -42,7 +42,9 @@ impl Client<'_> {
     /// Performs all submits of a feature that were not acknowledged before.
     pub async fn submit(&self, feature: Feature) -> Result<(), Problem> {
         match feature {
-            Feature::Plain | Feature::Migration | Feature::Create => self.work(8, 10, 0).await,
+            Feature::Plain | Feature::Create => self.work(8, 10, 0).await,
+            // Its jobs were submitted by an older version.
+            Feature::Migration => Ok(()),
             Feature::Rescue => self.work(6, 10, 0).await,
             Feature::Retry => self.work(3, 5, 2).await,
             Feature::DeadLetter => {
@@ -129,7 +131,16 @@ impl Client<'_> {
                 }
                 Ok(())
             }
+            Feature::HandOff => {
+                for number in 0..3 {
+                    let publish =
+                        async || Ok(self.ratchet.enqueue(Publish { number }).await?.id().uuid());
+                    self.once(number as usize, publish).await?;
+                }
+                Ok(())
+            }
             Feature::Purge => self.purge().await,
+            Feature::Archive => self.archive().await,
             Feature::Again => self.again().await,
             Feature::Transaction => {
                 for n in 0..4 {
@@ -256,7 +267,24 @@ impl Client<'_> {
         }
     }
 
-    /// Submits jobs with idempotency keys. The same key always gives the same job, even after a purge.
+    /// Archives succeeded jobs, a few at a time. Their keys remain.
+    async fn archive(&self) -> Result<(), Problem> {
+        self.keyed().await?;
+        let store = self.store.shared();
+        crate::victim::until("everything is archived", async || {
+            while store.archive(JobState::Succeeded, Duration::ZERO, 2).await? > 0 {}
+            Ok(self.everything().await?.is_empty())
+        })
+        .await?;
+        self.keyed().await?;
+        match self.everything().await?.len() {
+            0 => Ok(()),
+            more => Err(format!("{more} jobs came back").into()),
+        }
+    }
+
+    /// Submits jobs with idempotency keys. The same key always gives the same job, even after it was
+    /// purged or archived.
     async fn keyed(&self) -> Result<(), Problem> {
         for n in 0..6 {
             let job = self.ratchet.enqueue(Work { nap: 5, fails: 0 });
@@ -332,8 +360,8 @@ impl Client<'_> {
     }
 }
 
-/// Opens the application's own connection.
+/// Opens the application's own connection. Creates the file if it does not exist.
 pub async fn sqlite(address: &str) -> Result<sqlx::SqliteConnection, sqlx::Error> {
-    let options = SqliteConnectOptions::new().filename(address);
+    let options = SqliteConnectOptions::new().filename(address).create_if_missing(true);
     options.busy_timeout(Duration::from_secs(10)).connect().await
 }

@@ -12,7 +12,7 @@ use crate::address::Opened;
 use crate::args::Args;
 use crate::audit::leftovers;
 use crate::diary::{Diary, Entries};
-use crate::feature::{Feature, Phase};
+use crate::feature::Feature;
 use crate::submit::{Client, NARROW, SCHEDULE};
 
 /// The time limit of every wait. A process that exceeds it counts as stuck.
@@ -26,7 +26,6 @@ const TICKS: usize = 3;
 
 pub async fn live(args: &Args) -> Result<(), Problem> {
     let feature = Feature::named(args.must("feature")?).ok_or("no such feature")?;
-    let phase = Phase::named(args.must("phase")?).ok_or("no such phase")?;
     let (address, path) = (args.must("address")?, PathBuf::from(args.must("diary")?));
     let (began, before) = (Instant::now(), Entries::read(&path));
     let diary = Diary::open(&path)?;
@@ -34,16 +33,14 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
     let ratchet = build(&store, &diary).await?;
     let client =
         Client { ratchet: &ratchet, store: &store, address, diary: &diary, path: &path, before };
-    // Jobs must run before they can be canceled, purged or retried.
+    // Jobs must run before they can be canceled, purged, archived or retried.
     let early = match feature {
-        Feature::Cancel | Feature::Purge | Feature::Again => Some(ratchet.start().await?),
+        Feature::Cancel | Feature::Purge | Feature::Again | Feature::Archive => {
+            Some(ratchet.start().await?)
+        }
         _ => None,
     };
     client.submit(feature).await?;
-    if (feature, phase) == (Feature::Migration, Phase::Prepare) {
-        store.close().await;
-        return Ok(());
-    }
     let worker = match early {
         Some(worker) => worker,
         None => ratchet.start().await?,
@@ -106,15 +103,17 @@ async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
 /// Waits until all jobs have ended, nothing is held, and every dead letter is delivered.
 async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Problem> {
     let nothing_left = until("everything ends", async || {
-        let counts = ratchet.jobs().counts().await?;
-        if counts.state(JobState::Pending) + counts.state(JobState::Running) > 0 {
+        // A hand-off becomes a job, so no job may be left before and after the hand-offs are looked up.
+        let quiet = live_jobs(ratchet).await? == 0
+            && leftovers(address).await?.is_empty()
+            && live_jobs(ratchet).await? == 0;
+        if !quiet {
             return Ok(false);
         }
         let page = PageRequest { before: None, limit: 10_000 };
         let failed = ratchet.jobs().list(&Filter::any().state(JobState::Failed), page).await?;
         let letters = Entries::read(path).dead;
-        let delivered = failed.jobs.iter().all(|job| letters.contains_key(&job.id.uuid()));
-        Ok(delivered && leftovers(address).await?.is_empty())
+        Ok(failed.jobs.iter().all(|job| letters.contains_key(&job.id.uuid())))
     })
     .await;
     if nothing_left.is_err() {
@@ -129,6 +128,12 @@ async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Prob
         }
     }
     nothing_left
+}
+
+/// Returns the number of jobs that wait or run.
+async fn live_jobs(ratchet: &Ratchet) -> Result<u64, Problem> {
+    let counts = ratchet.jobs().counts().await?;
+    Ok(counts.state(JobState::Pending) + counts.state(JobState::Running))
 }
 
 /// Polls until a condition is true.
