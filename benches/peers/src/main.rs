@@ -67,19 +67,19 @@ async fn main() {
             if round > 0 && !in_all_rounds(&results, scenario, system) {
                 continue;
             }
-            if let Some(told) = results.of(scenario.name, system.name, round) {
+            if let Some(measured) = results.of(scenario.name, system.name, round) {
                 if scenario.name == "sustained" {
-                    bench.peaks.insert(system.name, told["rate"]);
+                    bench.peaks.insert(system.name, measured["rate"]);
                 }
                 continue;
             }
-            let told = bench.run(scenario, system).await.unwrap_or_default();
-            let number = told.get(scenario.number);
+            let measured = bench.run(scenario, system).await.unwrap_or_default();
+            let number = measured.get(scenario.number);
             let shown = number.map_or_else(|| "failed".to_owned(), |number| format!("{number:.1}"));
             let at = started.elapsed().as_secs();
             let (turn, name) = (round + 1, scenario.name);
             eprintln!("{at:>5} s  round {turn} {name:<10} {:<16} {shown}", system.name);
-            results.add(scenario.name, system.name, round, told);
+            results.add(scenario.name, system.name, round, measured);
         }
     }
     let text = bars::table(&results, &systems);

@@ -104,13 +104,13 @@ pub fn migrations(system: &System) -> Vec<String> {
         return Vec::new();
     };
     let manifest = root().join("adapters").join(adapter).join("Cargo.toml");
-    let told = std::process::Command::new("cargo")
+    let metadata = std::process::Command::new("cargo")
         .args(["metadata", "--format-version", "1", "--manifest-path"])
         .arg(manifest)
         .output()
         .expect("cargo runs");
-    let told: Value = serde_json::from_slice(&told.stdout).expect("metadata");
-    let packages = told["packages"].as_array().cloned().unwrap_or_default();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).expect("metadata");
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let package = packages.iter().find(|package| package["name"] == adapter).expect("its crate");
     let home =
         Path::new(package["manifest_path"].as_str().unwrap_or_default()).with_file_name(folder);

@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenarios::Told;
+use crate::scenarios::Measured;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     scenario: String,
     system: String,
     round: usize,
-    told: Told,
+    measured: Measured,
 }
 
 #[derive(Debug)]
 pub struct Results {
     path: PathBuf,
-    lines: BTreeMap<(String, String, usize), Told>,
+    lines: BTreeMap<(String, String, usize), Measured>,
 }
 
 impl Results {
@@ -30,24 +30,25 @@ impl Results {
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        let lines = lines.map(|line| ((line.scenario, line.system, line.round), line.told));
+        let lines = lines.map(|line| ((line.scenario, line.system, line.round), line.measured));
         Self { path, lines: lines.collect() }
     }
 
-    pub fn of(&self, scenario: &str, system: &str, round: usize) -> Option<&Told> {
+    pub fn of(&self, scenario: &str, system: &str, round: usize) -> Option<&Measured> {
         self.lines.get(&(scenario.to_owned(), system.to_owned(), round))
     }
 
-    pub fn add(&mut self, scenario: &str, system: &str, round: usize, told: Told) {
+    pub fn add(&mut self, scenario: &str, system: &str, round: usize, measured: Measured) {
         // A failed measurement is not stored, so the next run repeats it.
-        if told.is_empty() {
+        if measured.is_empty() {
             return;
         }
-        let line = Line { scenario: scenario.to_owned(), system: system.to_owned(), round, told };
+        let line =
+            Line { scenario: scenario.to_owned(), system: system.to_owned(), round, measured };
         let mut file =
             std::fs::OpenOptions::new().create(true).append(true).open(&self.path).expect("a file");
         writeln!(file, "{}", serde_json::to_string(&line).expect("JSON")).expect("written");
-        self.lines.insert((line.scenario, line.system, round), line.told);
+        self.lines.insert((line.scenario, line.system, round), line.measured);
     }
 
     /// Returns the median of one number over all rounds.
@@ -56,7 +57,7 @@ impl Results {
             .lines
             .iter()
             .filter(|((of, by, _), _)| of == scenario && by == system)
-            .filter_map(|(_, told)| told.get(number).copied())
+            .filter_map(|(_, measured)| measured.get(number).copied())
             .collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len().checked_sub(1)? / 2;

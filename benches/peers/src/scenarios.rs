@@ -12,7 +12,7 @@ use crate::phase::{Caller, finish, migrations};
 use crate::systems::{Kind, System};
 
 /// The results of one measurement, by name.
-pub type Told = BTreeMap<String, f64>;
+pub type Measured = BTreeMap<String, f64>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
@@ -118,7 +118,7 @@ pub struct Bench {
 
 impl Bench {
     /// Runs a scenario for a system, in a new database.
-    pub async fn run(&mut self, scenario: &Scenario, system: &System) -> Option<Told> {
+    pub async fn run(&mut self, scenario: &Scenario, system: &System) -> Option<Measured> {
         let name = format!("b_{}", uuid::Uuid::now_v7().simple());
         if system.embedded {
             let folder = std::env::temp_dir().join(name);
@@ -128,9 +128,9 @@ impl Bench {
                 .with("STORE", "sqlite")
                 .with("SYNC", "full");
             caller.run("setup", 0).await;
-            let told = self.measure(scenario, &caller).await;
+            let measured = self.measure(scenario, &caller).await;
             let _ = std::fs::remove_dir_all(folder);
-            return told;
+            return measured;
         }
         self.sql(&format!("CREATE DATABASE {name}")).await;
         let url = self.server.url_of(&name);
@@ -140,16 +140,16 @@ impl Bench {
             db.execute(sqlx::raw_sql(AssertSqlSafe(file))).await.expect("migrates");
         }
         caller.run("setup", 0).await;
-        let told = self.measure(scenario, &caller).await;
+        let measured = self.measure(scenario, &caller).await;
         self.sql(&format!("DROP DATABASE {name} WITH (FORCE)")).await;
-        told
+        measured
     }
 
     async fn sql(&self, sql: &str) {
         self.pool.execute(AssertSqlSafe(sql.to_owned())).await.expect("an answer");
     }
 
-    async fn measure(&mut self, scenario: &Scenario, caller: &Caller<'_>) -> Option<Told> {
+    async fn measure(&mut self, scenario: &Scenario, caller: &Caller<'_>) -> Option<Measured> {
         let (system, size) = (caller.system, self.size);
         let jobs = size.of(system.drain);
         match scenario.name {
@@ -164,9 +164,9 @@ impl Bench {
             "pick-up" => numbers(&caller.run("latency", size.starts).await?),
             "sustained" => {
                 let caller = caller.with("SECS", size.seconds);
-                let told = numbers(&caller.run("sustained", 10_000_000).await?)?;
-                self.peaks.insert(system.name, told["rate"]);
-                Some(told)
+                let measured = numbers(&caller.run("sustained", 10_000_000).await?)?;
+                self.peaks.insert(system.name, measured["rate"]);
+                Some(measured)
             }
             "half-load" => {
                 let rate = self.peaks.get(system.name).copied()? / 2.0;
@@ -178,9 +178,9 @@ impl Bench {
                 let mut other = PgConnection::connect(&caller.url).await.expect("connects");
                 other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await.expect("begins");
                 other.execute("SELECT txid_current()").await.expect("an answer");
-                let told = self.drain(caller, jobs).await;
+                let measured = self.drain(caller, jobs).await;
                 other.execute("ROLLBACK").await.expect("ends");
-                told
+                measured
             }
             "finished" => {
                 caller.fill(size.many).await?;
@@ -199,25 +199,25 @@ impl Bench {
     }
 
     /// Fills and drains a queue. Measures the rate and the cost per job: WAL, commits and CPU time.
-    async fn drain(&self, caller: &Caller<'_>, jobs: usize) -> Option<Told> {
+    async fn drain(&self, caller: &Caller<'_>, jobs: usize) -> Option<Measured> {
         let mut db = PgConnection::connect(&caller.url).await.expect("connects");
         let begun = spent(&mut db).await;
         caller.fill(jobs).await?;
         let (filled, server) = (spent(&mut db).await, cpu(&self.server.data()).server);
         let value = caller.run("work", jobs).await?;
         let (done, server) = (spent(&mut db).await, cpu(&self.server.data()).server - server);
-        let mut told = numbers(&value)?;
+        let mut measured = numbers(&value)?;
         let per_job = |total: f64| total / jobs as f64;
-        told.insert("wal".into(), per_job(done.wal - begun.wal));
-        told.insert("commits".into(), per_job(done.commits - filled.commits));
-        told.insert("dead".into(), done.dead);
-        told.insert("server_us".into(), per_job(server) * 1e6);
-        let client = told.get("cpu").copied().unwrap_or(0.0);
-        told.insert("client_us".into(), per_job(client) * 1e6);
-        Some(told)
+        measured.insert("wal".into(), per_job(done.wal - begun.wal));
+        measured.insert("commits".into(), per_job(done.commits - filled.commits));
+        measured.insert("dead".into(), done.dead);
+        measured.insert("server_us".into(), per_job(server) * 1e6);
+        let client = measured.get("cpu").copied().unwrap_or(0.0);
+        measured.insert("client_us".into(), per_job(client) * 1e6);
+        Some(measured)
     }
 
-    async fn drain_by_two(&self, caller: &Caller<'_>, jobs: usize) -> Option<Told> {
+    async fn drain_by_two(&self, caller: &Caller<'_>, jobs: usize) -> Option<Measured> {
         caller.fill(jobs).await?;
         let out = |name| {
             std::env::temp_dir().join(format!("ratchet-peers-{name}-{}", std::process::id()))
@@ -227,19 +227,19 @@ impl Bench {
         });
         let (mut first, mut last) = (f64::MAX, 0.0_f64);
         for child in children {
-            let told = numbers(&finish(child, self.size.timeout).await?)?;
-            first = first.min(told["start"]);
-            last = last.max(told["end"]);
+            let measured = numbers(&finish(child, self.size.timeout).await?)?;
+            first = first.min(measured["start"]);
+            last = last.max(measured["end"]);
         }
         let [a, b] = ["a", "b"].map(|name| std::fs::read(out(name)).expect("counts"));
         let runs: Vec<_> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
-        let told = [
+        let measured = [
             ("rate", jobs as f64 / (last - first)),
             ("once", runs.iter().filter(|runs| **runs == 1).count() as f64),
             ("dup", runs.iter().filter(|runs| **runs > 1).count() as f64),
             ("none", runs.iter().filter(|runs| **runs == 0).count() as f64),
         ];
-        Some(told.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Some(measured.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 
@@ -270,9 +270,9 @@ async fn spent(db: &mut PgConnection) -> Spent {
     }
 }
 
-fn numbers(told: &Value) -> Option<Told> {
-    let mut numbers = Told::new();
-    for (name, value) in told.as_object()? {
+fn numbers(measured: &Value) -> Option<Measured> {
+    let mut numbers = Measured::new();
+    for (name, value) in measured.as_object()? {
         if let Some(number) = value.as_f64() {
             numbers.insert(name.clone(), number);
         }

@@ -25,8 +25,8 @@ impl Findings {
                 self.attempts("proof.doomed", 2);
                 let failed = self.of("proof.doomed").len() as u64;
                 let alerts = store.shared().alerts(100).await?;
-                let spoken: u64 = alerts.iter().map(|alert| 1 + alert.suppressed).sum();
-                self.check(alerts.len() <= 1 && spoken == failed, || {
+                let counted: u64 = alerts.iter().map(|alert| 1 + alert.suppressed).sum();
+                self.check(alerts.len() <= 1 && counted == failed, || {
                     format!("{failed} failed, alerts: {alerts:?}")
                 });
             }
@@ -242,21 +242,23 @@ impl Findings {
 
     /// Checks that every parent has exactly one callback, of the right kind.
     fn callbacks(&mut self) {
-        let mut told_of = BTreeMap::<String, Vec<String>>::new();
+        let mut callbacks_of = BTreeMap::<String, Vec<String>>::new();
         for (name, callbacks) in
             [("thank", self.of("proof.thank")), ("sorry", self.of("proof.sorry"))]
         {
             for callback in callbacks {
                 let about = callback.output.unwrap_or_default().trim_matches('"').to_owned();
-                told_of.entry(about).or_default().push(name.to_owned());
+                callbacks_of.entry(about).or_default().push(name.to_owned());
             }
         }
         for parent in self.of("proof.parent") {
             let wanted = if parent.state == JobState::Failed { "sorry" } else { "thank" };
-            let got = told_of.remove(&parent.id.to_string()).unwrap_or_default();
+            let got = callbacks_of.remove(&parent.id.to_string()).unwrap_or_default();
             self.check(got == [wanted], || format!("{}: callbacks {got:?}", describe(&parent)));
         }
-        self.check(told_of.is_empty(), || format!("callbacks without a parent: {told_of:?}"));
+        self.check(callbacks_of.is_empty(), || {
+            format!("callbacks without a parent: {callbacks_of:?}")
+        });
     }
 
     /// Checks that every parent has two children, regardless of its earlier runs.

@@ -91,10 +91,10 @@ async fn main() {
             let _worker = ratchet.start().await.expect("starts");
             tokio::time::sleep(Duration::from_secs(1)).await;
             let ratchet = &ratchet;
-            let told = latency_loop(a.n, |id| async move {
+            let latencies = latency_loop(a.n, |id| async move {
                 ratchet.enqueue(one(id)).await.expect("enqueued");
             });
-            report_latency("latency", &told.await);
+            report_latency("latency", &latencies.await);
             EXIT();
         }
         "sustained" | "paced" => {

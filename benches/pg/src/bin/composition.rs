@@ -133,13 +133,13 @@ impl Bench {
             let sql =
                 "SELECT o.at, o.output FROM ratchet.outcome o JOIN ratchet.job j ON j.id = o.job
                        WHERE j.name = 'bench.step' ORDER BY o.at DESC LIMIT $1";
-            let mut told: Vec<(i64, String)> = sqlx::query_as(sql)
+            let mut reported: Vec<(i64, String)> = sqlx::query_as(sql)
                 .bind(i64::from(steps))
                 .fetch_all(&self.pool)
                 .await
                 .expect("reads");
-            told.reverse();
-            for pair in told.windows(2) {
+            reported.reverse();
+            for pair in reported.windows(2) {
                 let start: i64 = pair[1].1.parse().expect("a time");
                 gaps.push((start - pair[0].0) as f64 / 1000.0);
             }

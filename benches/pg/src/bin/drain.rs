@@ -163,13 +163,13 @@ impl Bench {
     fn graphile(&self, program: &str) {
         for phase in ["setup", "enqueue", "work", "bulk", "work"] {
             let jobs = if phase == "enqueue" { self.jobs / 50 } else { self.jobs }.to_string();
-            let told = Command::new(program)
+            let output = Command::new(program)
                 .arg(phase)
                 .env("DATABASE_URL", self.server.url())
                 .envs([("N", jobs.as_str()), ("TOTAL", &jobs), ("CONC", "50"), ("BATCH", "1000")])
                 .output()
                 .expect("the peer runs");
-            print!("graphile_worker {}", String::from_utf8_lossy(&told.stdout));
+            print!("graphile_worker {}", String::from_utf8_lossy(&output.stdout));
         }
     }
 }

@@ -65,8 +65,8 @@ fn drain(url: &str, jobs: u64) -> (Duration, Vec<f64>) {
     let mut command = Command::new(program);
     command.arg(url).arg(jobs.to_string()).stdout(Stdio::piped());
     let (started, mut worker) = (Instant::now(), command.spawn().expect("starts"));
-    let told = BufReader::new(worker.stdout.take().expect("piped"));
-    let samples = told.lines().map(|line| line.expect("a line").parse().expect("MiB")).collect();
+    let output = BufReader::new(worker.stdout.take().expect("piped"));
+    let samples = output.lines().map(|line| line.expect("a line").parse().expect("MiB")).collect();
     assert!(worker.wait().expect("ends").success());
     (started.elapsed(), samples)
 }

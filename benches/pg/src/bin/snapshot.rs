@@ -26,9 +26,9 @@ async fn main() {
     for round in 0..200 {
         fill(&store, "bench.noop", 1000).await;
         for _ in 0..10 {
-            let asked = Instant::now();
+            let began = Instant::now();
             let reply = store.claim(request(node, "bench.noop", 100)).await.expect("claims");
-            took.push(asked.elapsed().as_secs_f64() * 1000.0);
+            took.push(began.elapsed().as_secs_f64() * 1000.0);
             flowed += reply.jobs.len();
             store.settle(reply.jobs.iter().map(success).collect()).await.expect("settles");
         }

@@ -22,7 +22,7 @@ use sqlx::PgPool;
 #[job(name = "bench.step")]
 async fn work_step(fails: bool, nap: u64) -> Result<u32, std::io::Error> {
     tokio::time::sleep(Duration::from_millis(nap)).await;
-    if fails { Err(std::io::Error::other("as it was told")) } else { Ok(1) }
+    if fails { Err(std::io::Error::other("as requested")) } else { Ok(1) }
 }
 
 #[condition(name = "yes")]
@@ -170,7 +170,7 @@ async fn main() {
     let (mut jobs, mut reruns, mut poisoned) = (0, 0, 0);
     for flow in &flows {
         let graph = &flow.graph;
-        let mut told = BTreeMap::new();
+        let mut recorded = BTreeMap::new();
         let mut fails = flow.fails.clone();
         for job in &graph.jobs {
             let record = store.get(job.id).await.expect("reads").expect("is there");
@@ -187,7 +187,7 @@ async fn main() {
             }
             jobs += 1;
             reruns += record.run.saturating_sub(1);
-            told.insert(Vertex::Job(job.id), real);
+            recorded.insert(Vertex::Job(job.id), real);
         }
         for group in &graph.groups {
             let record = store.group(group.id).await.expect("reads").expect("is there");
@@ -198,12 +198,12 @@ async fn main() {
                 other => panic!("group {} is {other}", group.id),
             };
             assert_eq!(record.counts.ended(), record.counts.total, "{record:?}");
-            told.insert(Vertex::Group(group.id), real);
+            recorded.insert(Vertex::Group(group.id), real);
         }
         let idle = |(_, fate): &(&Vertex, &Fate)| matches!(fate, Fate::Canceled | Fate::Skipped);
-        let idle = told.iter().filter(idle).map(|(point, fate)| (*point, *fate)).collect();
+        let idle = recorded.iter().filter(idle).map(|(point, fate)| (*point, *fate)).collect();
         let fates = predict_told(graph, |id| fails.contains(&id), &idle);
-        for (point, real) in told {
+        for (point, real) in recorded {
             assert!(alike(real, fates[&point]), "{point}: {real:?}, not {:?}", fates[&point]);
         }
     }

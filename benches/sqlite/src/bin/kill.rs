@@ -68,14 +68,14 @@ async fn child(path: &str, enqueue: bool) {
 }
 
 #[derive(Default)]
-struct Told {
+struct JobHistory {
     committed: bool,
     runs: u32,
 }
 
 #[derive(Default)]
 struct Ledger {
-    jobs: HashMap<Uuid, Told>,
+    jobs: HashMap<Uuid, JobHistory>,
     reruns: u64,
     /// The jobs reported as committed since the last check.
     fresh: Vec<Uuid>,
@@ -91,9 +91,9 @@ impl Ledger {
                 self.fresh.push(id);
             }
             "R" => {
-                let told = self.jobs.entry(id).or_default();
-                told.runs += 1;
-                self.reruns += u64::from(told.runs > 1);
+                let job = self.jobs.entry(id).or_default();
+                job.runs += 1;
+                self.reruns += u64::from(job.runs > 1);
             }
             _ => return true,
         }
@@ -146,7 +146,7 @@ async fn parent(kills: usize, longest: u64) {
     let stuck = finish(&path, &mut ledger).await;
     let mut conn = look(&path).await;
     sound(&mut conn).await;
-    let committed = ledger.jobs.values().filter(|told| told.committed).count();
+    let committed = ledger.jobs.values().filter(|job| job.committed).count();
     let mut unfinished = 0;
     for row in
         sqlx::query("SELECT id, state FROM ratchet_job").fetch_all(&mut conn).await.expect("reads")
@@ -157,7 +157,7 @@ async fn parent(kills: usize, longest: u64) {
             ledger.jobs.remove(&id);
         }
     }
-    lost += ledger.jobs.values().filter(|told| told.committed).count() as u64;
+    lost += ledger.jobs.values().filter(|job| job.committed).count() as u64;
     println!(
         "| kills | committed jobs | lost | stuck | integrity | re-runs | in flight at kills (sum, most) | time |"
     );
