@@ -7,7 +7,7 @@ use ratchet_conformance::older::check_everything;
 use ratchet_pg::PgStore;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn u_07_jobs_of_version_0_1_0_are_kept_and_run() {
+async fn u_04_jobs_of_version_0_1_0_are_kept_and_run() {
     let database = Database::take().await;
     database.execute("DROP SCHEMA IF EXISTS ratchet, ratchet_archive CASCADE").await;
     database.execute(include_str!("../../../tests/older/pg-everything.sql")).await;

@@ -16,7 +16,7 @@ async fn restore(path: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn u_07_jobs_of_version_0_1_0_are_kept_and_run() {
+async fn u_04_jobs_of_version_0_1_0_are_kept_and_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.db");
     restore(&path).await;
