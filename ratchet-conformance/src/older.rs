@@ -139,7 +139,7 @@ async fn everything_is_there(ratchet: &Ratchet) -> Vec<JobRecord> {
     let jobs = list(ratchet).await;
     let mut states = BTreeMap::new();
     for job in &jobs {
-        *states.entry((job.spec.name.to_string(), text(job), job.state)).or_insert(0) += 1;
+        *states.entry((job.spec.name.clone(), text(job), job.state)).or_insert(0) += 1;
     }
     let expected: BTreeMap<_, _> = STATES
         .iter()
