@@ -6,6 +6,8 @@ pub mod command;
 pub mod event;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "outcome-table")]
+pub mod outcome_table;
 mod refusals;
 #[cfg(feature = "shell")]
 pub mod shell;

@@ -8,10 +8,11 @@ use proptest::prelude::*;
 use super::{Contained, FailedJob, Outcome, Policies, RetryPolicy, decide_orphan, follow_up};
 use crate::failure::{Failure, Panics, Retryability, record};
 use ratchet_store::model::{
-    AttemptOutcome, Claimed, Deadline, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice,
-    Orphan, OutcomeKind, Settlement, TerminalReason, Verdict,
+    AttemptOutcome, Claimed, Deadline, Deferral, FailureKind, FinishedOutcome, JobId, JobSpec,
+    LeaseId, NodeId, Notice, Orphan, OutcomeKind, Settlement, TerminalReason, Token, Verdict,
 };
 use ratchet_store::model::{Backoff, Jitter, PanicPolicy};
+use uuid::Uuid;
 
 /// Decides about a run that took no time.
 fn decide(job: &Claimed, outcome: &Outcome, policies: &Policies, seed: u64) -> Verdict {
@@ -23,10 +24,27 @@ fn job(attempts: u32, max_retries: u32) -> Claimed {
     let mut spec = JobSpec::new("shop.charge", b"{\"id\":1}".to_vec());
     spec.options.max_retries = max_retries;
     spec.options.backoff = Backoff::fixed(Duration::from_secs(7));
-    let mut job = crate::runtime::Core::for_test().claim_for_test();
-    job.spec = Arc::new(spec);
-    job.attempts = attempts;
-    job
+    let (lease, node) = (LeaseId::from_uuid(Uuid::from_u128(2)), NodeId::from_uuid(Uuid::from_u128(3)));
+    Claimed {
+        token: Token { job: job_id(1), lease, version: 1 },
+        spec: Arc::new(spec),
+        attempts,
+        crashes: 0,
+        deferrals: 0,
+        generation: 1,
+        run: 1,
+        queued_at: Timestamp::UNIX_EPOCH,
+        due: Timestamp::UNIX_EPOCH,
+        claimed_at: Timestamp::UNIX_EPOCH,
+        node,
+        progress: None,
+        checkpoint: None,
+        probe: None,
+    }
+}
+
+fn job_id(number: u128) -> JobId {
+    JobId::from_uuid(Uuid::from_u128(number))
 }
 
 fn with_spec(mut job: Claimed, change: impl FnOnce(&mut JobSpec)) -> Claimed {
@@ -372,9 +390,7 @@ fn d_06_a_callback_follows_the_end_and_nothing_else() {
     });
     let spawned = |verdict| {
         let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Success);
-        follow_up(&job, &mut settlement, &Policies::default(), || {
-            crate::runtime::Core::for_test().ids.job()
-        });
+        follow_up(&job, &mut settlement, &Policies::default(), || job_id(4));
         settlement.spawned
     };
     let success = spawned(Verdict::Succeed { output: Some("5".to_owned()) });
@@ -410,7 +426,7 @@ fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
     let notices = |policies: &Policies| {
         let verdict = decide(&job, &failed(failure(FailureKind::Error)), policies, 0);
         let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Failure);
-        follow_up(&job, &mut settlement, policies, || crate::runtime::Core::for_test().ids.job());
+        follow_up(&job, &mut settlement, policies, || job_id(4));
         settlement.notices
     };
     assert!(
@@ -426,7 +442,7 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
     let published = |outcome: &Outcome, policies: &Policies| {
         let verdict = decide(&job, outcome, policies, 0);
         let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
-        follow_up(&job, &mut settlement, policies, || crate::runtime::Core::for_test().ids.job());
+        follow_up(&job, &mut settlement, policies, || job_id(4));
         let notices = settlement.notices.into_iter();
         let kind = |notice| match notice {
             Notice::Outcome(outcome) => Some(outcome.kind),

@@ -6,6 +6,8 @@ mod addresses;
 mod bodies;
 mod headers;
 mod policies;
+#[cfg(feature = "webhook")]
+mod receiver;
 mod redirects;
 mod server;
 mod statuses;

@@ -55,13 +55,3 @@ async fn s_03_repeat_in_a_transaction_has_the_handle_of_the_original() {
     let standing = ratchet.enqueue(greet()).business_key("one").or_existing().in_tx(&mut tx).await;
     assert_eq!(standing.expect("answers").id(), holder);
 }
-
-#[tokio::test]
-async fn s_07_runtime_on_another_store_is_told_so() {
-    let (pg, _) = shop().await;
-    let builder = Ratchet::builder(MemoryStore::default()).jobs([Greet::JOB]);
-    let elsewhere = builder.build().await.expect("builds");
-    let mut tx = pg.database.pool.begin().await.expect("begins");
-    let refused = elsewhere.enqueue(greet()).in_tx(&mut tx).await;
-    assert!(matches!(refused, Err(SubmitError::BadOption { .. })));
-}

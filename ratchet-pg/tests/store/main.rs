@@ -8,6 +8,7 @@ mod competing_claimers;
 mod enqueue_from_catalog;
 mod faults;
 mod graphs;
+#[path = "../../../ratchet-conformance/shared/graphs_in_tx.rs"]
 mod graphs_in_tx;
 mod group_commit;
 mod half_open_connections;
@@ -20,6 +21,7 @@ mod outages;
 mod partitions;
 mod protected;
 mod roles;
+mod shop;
 mod snapshot;
 mod sql_limits;
 mod submit_overhead;

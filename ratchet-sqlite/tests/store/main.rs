@@ -4,6 +4,7 @@
 
 mod archive;
 mod file;
+#[path = "../../../ratchet-conformance/shared/graphs_in_tx.rs"]
 mod graphs_in_tx;
 mod in_tx;
 #[path = "../jobs/mod.rs"]
@@ -13,6 +14,7 @@ mod node;
 mod older;
 mod open;
 mod protected;
+mod shop;
 mod snapshot;
 mod stats_size;
 mod unreadable;

@@ -8,6 +8,7 @@
 //! ratchet-crash-tests suspects
 //! ratchet-crash-tests versions
 //! ratchet-crash-tests order
+//! ratchet-crash-tests handoff
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -25,6 +26,7 @@ mod diary;
 mod expect;
 mod feature;
 mod fence;
+mod handoff;
 mod jobs;
 mod matrix;
 mod older;
@@ -56,10 +58,13 @@ async fn main() -> ExitCode {
         "versions" => versions::run(&args).await,
         "suspects" => suspects::run(&args).await,
         "suspects-work" => suspects::work(&args).await,
+        "handoff" => handoff::run(&args).await,
+        "handoff-work" => handoff::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
         _ => {
-            Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order` or `audit`".into())
+            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `handoff` or `audit`";
+            Err(format!("the first argument must be {verbs}").into())
         }
     };
     match done {

@@ -1,7 +1,8 @@
 //! `#[serde(with = "module")]` on an argument: the module writes and reads the stored value.
 use std::time::Duration;
 
-use ratchet::{__private, job};
+use ratchet::prelude::*;
+use ratchet::testing::Sandbox;
 
 mod seconds {
     use std::time::Duration;
@@ -22,13 +23,16 @@ async fn wait(
     #[serde(with = "seconds")] time: Duration,
     #[serde(with = "crate::serde_with::seconds")] more: Duration,
 ) {
-    let _ = (time, more);
+    assert_eq!((time, more), (Duration::from_secs(90), Duration::from_secs(1)));
 }
 
-#[test]
-fn runs() {
+#[tokio::test]
+async fn runs() {
+    let sandbox = Sandbox::builder().jobs([Wait::JOB]).build().await.unwrap();
     let job = Wait::new(Duration::from_secs(90), Duration::from_secs(1));
-    let stored = __private::encode(&job).unwrap();
-    assert_eq!(String::from_utf8(stored.clone()).unwrap(), r#"{"time":90,"more":1}"#);
-    assert_eq!(__private::decode::<Wait>(&stored).unwrap(), job);
+    let job = sandbox.enqueue(job).await.unwrap();
+    let stored = job.record().await.unwrap().unwrap().spec.payload.clone();
+    assert_eq!(String::from_utf8(stored).unwrap(), r#"{"time":90,"more":1}"#);
+    sandbox.drain().await.unwrap();
+    assert_eq!(job.record().await.unwrap().unwrap().state, JobState::Succeeded);
 }

@@ -1,43 +1,19 @@
 //! Chains, batches and workflows in a transaction of the caller: everything is visible after the commit, or nothing.
+//!
+//! A module of the tests of each store, because `in_tx` is a method of the store. `super::shop` opens the store.
 
 use std::time::Duration;
 
-use crate::jobs::{Greet, Shout};
-use crate::support::PgHarness;
-use ratchet_conformance::Harness;
 use ratchet_core::{ChainHandle, Job as _, Ratchet, SubmitError};
 use ratchet_memory::MemoryStore;
-use ratchet_pg::{EnqueueInTx as _, PgStore};
 use ratchet_store::Store as _;
 use ratchet_store::model::{GroupFilter, GroupState, JobState, TakenKey};
-use sqlx::{Postgres, Transaction};
+
+use super::jobs::{Greet, Shout};
+use super::shop::{EnqueueInTx as _, Shop, shop};
 
 /// The timeout of the tests.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The poll interval. It is long, so that work must be found by the hint of the commit.
-const HOUR: Duration = Duration::from_hours(1);
-
-struct Shop {
-    pg: PgHarness,
-    store: PgStore,
-    ratchet: Ratchet,
-}
-
-async fn shop() -> Shop {
-    let pg = PgHarness::fresh().await;
-    let store = pg.store.clone();
-    let builder = Ratchet::builder(store.clone()).jobs([Greet::JOB, Shout::JOB]);
-    let builder = builder.config(|config| config.poll_interval = (HOUR, HOUR));
-    let ratchet = builder.build().await.expect("builds");
-    Shop { pg, store, ratchet }
-}
-
-impl Shop {
-    async fn begin(&self) -> Transaction<'static, Postgres> {
-        self.pg.database.pool.begin().await.expect("begins")
-    }
-}
 
 fn greet(name: &str) -> Greet {
     Greet { name: name.to_owned() }
@@ -45,9 +21,8 @@ fn greet(name: &str) -> Greet {
 
 impl Shop {
     /// Returns the number of visible groups and jobs.
-    async fn seen(&self) -> (usize, u64) {
-        let groups =
-            self.ratchet.groups().list(&GroupFilter::any(), None, 100).await.expect("reads");
+    async fn visible(&self) -> (usize, u64) {
+        let groups = self.ratchet.groups().list(&GroupFilter::any(), None, 100).await.expect("reads");
         let counts = self.store.counts().await.expect("counts");
         let jobs = counts.queues.values().flat_map(|queue| queue.states.values()).sum();
         (groups.len(), jobs)
@@ -62,7 +37,7 @@ async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
     let chain = shop.ratchet.chain(greet("Ada")).then(Shout {}).named("loud");
     let chain: ChainHandle<String> = chain.in_tx(&mut tx).await.expect("submits");
     assert!(chain.group().record().await.expect("reads").is_none(), "not before the commit");
-    assert_eq!(shop.seen().await, (0, 0));
+    assert_eq!(shop.visible().await, (0, 0));
     tx.commit().await.expect("commits");
     let ended = chain.group().wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
@@ -78,7 +53,7 @@ async fn s_07_batch_in_a_transaction_counts_exactly() {
     let names = (0..20).map(|number| greet(&number.to_string()));
     let batch = shop.ratchet.batch("all").jobs(names).on_success(greet("everybody"));
     let batch = batch.in_tx(&mut tx).await.expect("submits");
-    assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
+    assert_eq!(shop.visible().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
     let ended = batch.wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.counts.total, ended.counts.succeeded), (20, 20));
@@ -100,7 +75,7 @@ async fn s_07_workflow_runs_after_the_commit() {
     let loud = flow.step("loud", Shout {}, |step| step.after(&hello));
     flow.step("last", greet("Bob"), |step| step.wait_for(&loud));
     let flow = flow.in_tx(&mut tx).await.expect("submits");
-    assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
+    assert_eq!(shop.visible().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
     let ended = flow.wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
@@ -117,11 +92,11 @@ async fn s_07_rollback_leaves_nothing_of_a_graph() {
     tx.rollback().await.expect("rolls back");
     assert!(chain.group().record().await.expect("reads").is_none());
     assert!(batch.members(None, 10).await.expect("reads").is_empty());
-    assert_eq!(shop.seen().await, (0, 0));
+    assert_eq!(shop.visible().await, (0, 0));
     // The key was not used.
     let again = shop.ratchet.chain(greet("Ada")).then_with(Shout {}, |it| it.business_key("one"));
     again.await.expect("submits");
-    assert_eq!(shop.seen().await, (1, 2));
+    assert_eq!(shop.visible().await, (1, 2));
 }
 
 #[tokio::test]
@@ -142,17 +117,21 @@ async fn s_07_refused_graph_leaves_the_transaction_usable() {
     tx.commit().await.expect("commits");
     let empty = empty.record().await.expect("reads").expect("is there");
     assert_eq!(empty.state, GroupState::Succeeded, "an empty batch ends as it begins");
-    assert_eq!(shop.seen().await, (1, 1), "nothing of the chain");
+    assert_eq!(shop.visible().await, (1, 1), "nothing of the chain");
 }
 
 #[tokio::test]
-async fn s_07_runtime_on_another_store_is_told_so() {
+async fn s_07_runtime_on_another_store_is_refused() {
     let shop = shop().await;
     let builder = Ratchet::builder(MemoryStore::default()).jobs([Greet::JOB]);
     let elsewhere = builder.build().await.expect("builds");
     let mut tx = shop.begin().await;
-    let refused = elsewhere.batch("all").job(greet("Ada")).in_tx(&mut tx).await;
-    assert!(matches!(refused, Err(SubmitError::BadOption { .. })));
+    let one = elsewhere.enqueue(greet("Ada")).in_tx(&mut tx).await;
+    assert!(matches!(one, Err(SubmitError::BadOption { .. })), "{one:?}");
+    let group = elsewhere.batch("all").job(greet("Ada")).in_tx(&mut tx).await;
+    assert!(matches!(group, Err(SubmitError::BadOption { .. })), "{group:?}");
+    tx.commit().await.expect("commits");
+    assert_eq!(shop.visible().await, (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,7 +143,7 @@ async fn s_07_children_are_added_in_a_transaction() {
     let batch = shop.ratchet.batch("stream").open().tenant("acme").correlation_id("request 1");
     let batch = batch.in_tx(&mut tx).await.expect("submits");
     let jobs = batch.add([greet("Ada"), greet("Bob")]).in_tx(&mut tx).await.expect("adds");
-    assert_eq!((shop.seen().await, jobs.len()), ((0, 0), 2), "nothing before the commit");
+    assert_eq!((shop.visible().await, jobs.len()), ((0, 0), 2), "nothing before the commit");
     tx.commit().await.expect("commits");
     assert_eq!(jobs[1].wait_for(TIMEOUT).await.expect("runs"), "hello Bob");
     let added = jobs[0].record().await.expect("reads").expect("is there");
