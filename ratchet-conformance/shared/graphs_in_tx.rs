@@ -22,7 +22,8 @@ fn greet(name: &str) -> Greet {
 impl Shop {
     /// Returns the number of visible groups and jobs.
     async fn visible(&self) -> (usize, u64) {
-        let groups = self.ratchet.groups().list(&GroupFilter::any(), None, 100).await.expect("reads");
+        let groups =
+            self.ratchet.groups().list(&GroupFilter::any(), None, 100).await.expect("reads");
         let counts = self.store.counts().await.expect("counts");
         let jobs = counts.queues.values().flat_map(|queue| queue.states.values()).sum();
         (groups.len(), jobs)

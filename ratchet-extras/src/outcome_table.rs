@@ -78,10 +78,7 @@ pub enum OutcomeTableError {
 
 impl OutcomeTable {
     /// Creates the table if it does not exist. Its schema must exist.
-    pub async fn create(
-        pool: PgPool,
-        table: impl Into<String>,
-    ) -> Result<Self, OutcomeTableError> {
+    pub async fn create(pool: PgPool, table: impl Into<String>) -> Result<Self, OutcomeTableError> {
         let table = Self::existing(pool, table)?;
         let created = sqlx::raw_sql(AssertSqlSafe(definition(&table.table))).execute(&table.pool);
         match created.await {

@@ -1,8 +1,9 @@
 //! What the macro cannot see is checked when a runtime is built, also if it never starts a worker.
 #![cfg(feature = "memory")]
 
+use ratchet::graph::GroupReport;
 use ratchet::prelude::*;
-use ratchet::{Finished, GroupReport, MemoryStore, job};
+use ratchet::{Finished, MemoryStore};
 
 const EVERY_MINUTE_61: &str = "61 * * * *";
 const NOWHERE: &str = "Europe/Berlyn";

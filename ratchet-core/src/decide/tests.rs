@@ -24,7 +24,8 @@ fn job(attempts: u32, max_retries: u32) -> Claimed {
     let mut spec = JobSpec::new("shop.charge", b"{\"id\":1}".to_vec());
     spec.options.max_retries = max_retries;
     spec.options.backoff = Backoff::fixed(Duration::from_secs(7));
-    let (lease, node) = (LeaseId::from_uuid(Uuid::from_u128(2)), NodeId::from_uuid(Uuid::from_u128(3)));
+    let (lease, node) =
+        (LeaseId::from_uuid(Uuid::from_u128(2)), NodeId::from_uuid(Uuid::from_u128(3)));
     Claimed {
         token: Token { job: job_id(1), lease, version: 1 },
         spec: Arc::new(spec),
@@ -33,9 +34,9 @@ fn job(attempts: u32, max_retries: u32) -> Claimed {
         deferrals: 0,
         generation: 1,
         run: 1,
-        queued_at: Timestamp::UNIX_EPOCH,
-        due: Timestamp::UNIX_EPOCH,
-        claimed_at: Timestamp::UNIX_EPOCH,
+        queued_at: jiff::Timestamp::UNIX_EPOCH,
+        due: jiff::Timestamp::UNIX_EPOCH,
+        claimed_at: jiff::Timestamp::UNIX_EPOCH,
         node,
         progress: None,
         checkpoint: None,

@@ -95,8 +95,10 @@ async fn d_08_a_repeat_changes_nothing() {
     for _ in 0..3 {
         table.publish(&outcome).await.expect("is written");
     }
-    let count: i64 =
-        sqlx::query_scalar("SELECT count(*) FROM job_outcomes").fetch_one(&pool).await.expect("counts");
+    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM job_outcomes")
+        .fetch_one(&pool)
+        .await
+        .expect("counts");
     assert_eq!(count, 1);
 }
 
@@ -131,7 +133,7 @@ async fn d_08_rows_become_visible_in_the_order_of_their_positions() {
             }
         }
     };
-    let all = tokio::time::timeout(Duration::from_secs(60), reading).await;
+    let all = tokio::time::timeout(Duration::from_mins(1), reading).await;
     assert!(all.is_ok(), "the reader has missed rows: it has seen {}", seen.len());
     for writer in writers {
         writer.await.expect("writes");

@@ -4,7 +4,6 @@ use crate::jobs::Greet;
 use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{Job as _, Ratchet, SubmitError};
-use ratchet_memory::MemoryStore;
 use ratchet_pg::EnqueueInTx as _;
 use ratchet_store::model::JobState;
 

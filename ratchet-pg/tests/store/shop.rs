@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use ratchet_pg::EnqueueInTx;
+pub(crate) use ratchet_pg::EnqueueInTx;
 
 use crate::jobs::{Greet, Shout};
 use crate::support::PgHarness;
@@ -14,13 +14,13 @@ use sqlx::{Postgres, Transaction};
 /// The poll interval. It is long, so that a worker must find the jobs by the hint of the commit.
 const HOUR: Duration = Duration::from_hours(1);
 
-pub struct Shop {
+pub(crate) struct Shop {
     pg: PgHarness,
-    pub store: PgStore,
-    pub ratchet: Ratchet,
+    pub(crate) store: PgStore,
+    pub(crate) ratchet: Ratchet,
 }
 
-pub async fn shop() -> Shop {
+pub(crate) async fn shop() -> Shop {
     let pg = PgHarness::fresh().await;
     let store = pg.store.clone();
     let builder = Ratchet::builder(store.clone()).jobs([Greet::JOB, Shout::JOB]);
@@ -30,7 +30,7 @@ pub async fn shop() -> Shop {
 }
 
 impl Shop {
-    pub async fn begin(&self) -> Transaction<'static, Postgres> {
+    pub(crate) async fn begin(&self) -> Transaction<'static, Postgres> {
         self.pg.database.pool.begin().await.expect("begins")
     }
 }

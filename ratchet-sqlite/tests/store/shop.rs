@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use ratchet_sqlite::EnqueueInTx;
+pub(crate) use ratchet_sqlite::EnqueueInTx;
 
 use crate::jobs::{Greet, Shout};
 use ratchet_core::{Job as _, Ratchet};
@@ -13,14 +13,14 @@ use sqlx::{Sqlite, Transaction};
 /// The poll interval. It is long, so that a worker must find the jobs by the wake-up after the commit.
 const HOUR: Duration = Duration::from_hours(1);
 
-pub struct Shop {
-    pub store: SqliteStore,
-    pub ratchet: Ratchet,
+pub(crate) struct Shop {
+    pub(crate) store: SqliteStore,
+    pub(crate) ratchet: Ratchet,
     pool: SqlitePool,
     _folder: tempfile::TempDir,
 }
 
-pub async fn shop() -> Shop {
+pub(crate) async fn shop() -> Shop {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("shop.db");
     let store = SqliteStore::options(&path).open().await.expect("opens");
@@ -32,7 +32,7 @@ pub async fn shop() -> Shop {
 }
 
 impl Shop {
-    pub async fn begin(&self) -> Transaction<'static, Sqlite> {
+    pub(crate) async fn begin(&self) -> Transaction<'static, Sqlite> {
         self.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins")
     }
 }
