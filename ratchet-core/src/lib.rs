@@ -31,7 +31,7 @@ pub use client::{
 };
 pub use config::{
     ArchiveFor, BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, PurgeWindow,
-    QueueConfig, RunMode, Setting,
+    QueueConfig, Retention, RunMode, Setting,
 };
 pub use contract::{Described, LockFailure, LockMode, LockReport, check_lock, describe};
 pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
@@ -63,9 +63,10 @@ pub use job::{
 };
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    Audit, AuditError, AuditReport, CHECKS, Capability, Check, FailureError, FailureGroup,
-    FailureGroups, Failures, Finding, KeyUsage, Overview, QueueOverview, Reencrypt, ReencryptError,
-    Reencrypted, Severity, StoredKind, StoredReview, Stranded, StrandedReason, VERBS, Verb,
+    ArchiveOverview, ArchivedState, Audit, AuditError, AuditReport, CHECKS, Capability, Check,
+    FailureError, FailureGroup, FailureGroups, Failures, Finding, KeyUsage, Overview,
+    QueueOverview, Reencrypt, ReencryptError, Reencrypted, Severity, StoredKind, StoredReview,
+    Stranded, StrandedReason, VERBS, Verb, WindowOverview,
 };
 pub use protect::{Encrypt, Sign};
 pub use ratchet_keyring::{

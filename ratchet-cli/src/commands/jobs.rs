@@ -18,7 +18,10 @@ use crate::output::{Column, Format, Output, column, number};
 
 pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure> {
     match command {
-        Jobs::List(listing) => list(session, &listing).await,
+        Jobs::List(listing) => {
+            let filter = read::filter(&listing.filter, session.out.now)?;
+            list(session, &filter, &listing).await
+        }
         Jobs::Show { job } => show(session, job).await,
         Jobs::Explain { job } => explain(session, job).await,
         Jobs::Runs { job } => runs(session, job).await,
@@ -59,7 +62,7 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
             let limit = timeout.as_deref().map(read::duration).transpose()?;
             wait(session, job, limit).await
         }
-        Jobs::Export { filter } => export(session, &filter).await,
+        Jobs::Export { filter } => export(session, &read::filter(&filter, session.out.now)?).await,
         Jobs::Count { filter, cap } => {
             let filter = read::filter(&filter, session.out.now)?;
             let found = session.ratchet.jobs().count(&filter, cap).await?;
@@ -106,10 +109,14 @@ pub(super) fn columns() -> Vec<Column<JobRecord>> {
     ]
 }
 
-async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
-    let filter = read::filter(&listing.filter, session.out.now)?;
+/// Prints a page of the jobs that match.
+pub(super) async fn list(
+    session: &Session,
+    filter: &Filter,
+    listing: &Listing,
+) -> Result<(), Failure> {
     let request = PageRequest { before: listing.after, limit: listing.limit };
-    let page = session.ratchet.jobs().list(&filter, request).await?;
+    let page = session.ratchet.jobs().list(filter, request).await?;
     session.out.list(&page.jobs, &columns(), "no job matches")?;
     match (page.next, page.examined) {
         (Some(next), Some(examined)) if page.is_limited(request) => {
@@ -446,8 +453,7 @@ async fn wait(session: &Session, id: JobId, limit: Option<Duration>) -> Result<(
 }
 
 /// Prints every job that matches, page by page.
-async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
-    let filter: Filter = read::filter(words, session.out.now)?;
+pub(super) async fn export(session: &Session, filter: &Filter) -> Result<(), Failure> {
     let csv = session.out.format == Format::Csv;
     if session.out.format == Format::Json {
         return Err(Failure::usage(
@@ -459,8 +465,7 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
     }
     let mut before = None;
     loop {
-        let page =
-            session.ratchet.jobs().list(&filter, PageRequest { before, limit: 1000 }).await?;
+        let page = session.ratchet.jobs().list(filter, PageRequest { before, limit: 1000 }).await?;
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {

@@ -3,6 +3,7 @@
 mod access;
 mod actions;
 mod api;
+mod archive;
 mod browser;
 mod contrast;
 mod crawl;
