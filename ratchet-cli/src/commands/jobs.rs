@@ -109,7 +109,8 @@ pub(super) fn columns() -> Vec<Column<JobRecord>> {
 async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
     let filter = read::filter(&listing.filter, session.out.now)?;
     let request = PageRequest { before: listing.after, limit: listing.limit };
-    let page = session.ratchet.jobs().list(&filter, request).await?;
+    let mut page = session.ratchet.jobs().list(&filter, request).await?;
+    page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
     session.out.list(&page.jobs, &columns(), "no job matches")?;
     match (page.next, page.examined) {
         (Some(next), Some(examined)) if page.is_limited(request) => {
@@ -123,8 +124,12 @@ async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
 }
 
 pub(super) async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
-    let job = session.ratchet.jobs().get(id).await?;
-    job.ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
+    let jobs = session.ratchet.jobs();
+    let job = jobs.get(id).await?;
+    let mut shown = jobs.for_display(job.into_iter().collect()).await?;
+    shown
+        .pop()
+        .ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
 }
 
 async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
@@ -437,7 +442,13 @@ async fn wait(session: &Session, id: JobId, limit: Option<Duration>) -> Result<(
         None => handle.wait().await,
     };
     match output {
-        Ok(output) => session.out.object(&output, &printable_lines(&output.to_string())),
+        Ok(_) => {
+            // The value that was waited for has secrets.
+            let job = get(session, id).await?;
+            let output = job.output.as_deref().unwrap_or("null");
+            let output: serde_json::Value = serde_json::from_str(output)?;
+            session.out.object(&output, &printable_lines(&output.to_string()))
+        }
         Err(WaitError::Gone(_)) => {
             Err(Failure::not_found(format!("there is no job {id}; it may have been purged")))
         }
@@ -459,8 +470,9 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
     }
     let mut before = None;
     loop {
-        let page =
+        let mut page =
             session.ratchet.jobs().list(&filter, PageRequest { before, limit: 1000 }).await?;
+        page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {

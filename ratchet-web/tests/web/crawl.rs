@@ -12,7 +12,7 @@ use crate::shop::Shop;
 use crate::site::Site;
 
 /// Follows every link from the overview. `strip` is the prefix that a proxy removes.
-async fn crawl(site: &Site, mount: &str, strip: &str) -> BTreeSet<String> {
+pub(crate) async fn crawl(site: &Site, mount: &str, strip: &str) -> BTreeSet<String> {
     let start = Url::parse(&format!("http://shop.example{strip}{mount}")).expect("an address");
     let mut seen = BTreeSet::new();
     let mut open = VecDeque::from([start]);

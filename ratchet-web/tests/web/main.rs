@@ -10,6 +10,7 @@ mod hostile;
 mod html;
 mod links;
 mod live;
+mod secrets;
 mod shop;
 mod site;
 mod smoke;

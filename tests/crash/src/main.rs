@@ -8,6 +8,7 @@
 //! ratchet-crash-tests suspects
 //! ratchet-crash-tests versions
 //! ratchet-crash-tests order
+//! ratchet-crash-tests rotation [--rounds N] [--rows N]
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -29,6 +30,7 @@ mod jobs;
 mod matrix;
 mod older;
 mod order;
+mod rotation;
 mod server;
 mod submit;
 mod suspects;
@@ -58,8 +60,12 @@ async fn main() -> ExitCode {
         "suspects-work" => suspects::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
+        "rotation" => rotation::run(&args).await,
+        "rotation-work" => rotation::work(&args).await,
+        "rotation-submit" => rotation::submit(&args).await,
+        "rotation-reencrypt" => rotation::reencrypt(&args).await,
         _ => {
-            Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order` or `audit`".into())
+            Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rotation` or `audit`".into())
         }
     };
     match done {
