@@ -51,6 +51,7 @@ fn z_05_no_planted_secret_is_logged_published_or_printed() {
             assert!(text.contains(expected), "`{expected}` is not in {text}");
         }
         // The log of an encrypted job has no texts of its handler.
-        assert_eq!(text.contains("*** and ***"), plain, "{text}");
+        let mut lines = text.lines().filter(|line| line.contains("ratchet::job:"));
+        assert_eq!(lines.any(|line| line.contains("***")), plain, "{text}");
     }
 }

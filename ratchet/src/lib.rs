@@ -32,7 +32,7 @@ pub use ratchet_macros::job;
 pub use ratchet_macros::jobs;
 
 pub use ratchet_core::{
-    Backoff, Callback, Finished, Job, JobContext, JobError, Priority, Secret, State, async_trait,
+    Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,
 };
 
 // Enqueueing, waiting, running.

@@ -7,7 +7,7 @@ use ratchet::manage::Edit;
 use ratchet::prelude::*;
 use ratchet::security::{Key, Keyring, Purpose};
 use ratchet::testing::Sandbox;
-use ratchet::{JobRecord, MemoryStore, Ratchet, Secret, assert_enqueued};
+use ratchet::{JobRecord, MemoryStore, assert_enqueued};
 use serde::{Deserialize, Serialize};
 
 type Token = Secret<String>;
@@ -41,7 +41,7 @@ enum Method {
 async fn spelled(
     user: String,
     plain: Secret<String>,
-    optional: Option<ratchet::Secret<u64>>,
+    optional: Option<ratchet::security::Secret<u64>>,
     list: Vec<Secret<String>>,
     by_name: BTreeMap<String, Secret<String>>,
     wrapped: Token,

@@ -9,7 +9,6 @@ mod operators;
 mod output;
 mod parity;
 mod reencrypt;
-mod secrets;
 mod serve;
 mod stored;
 mod stored_review;

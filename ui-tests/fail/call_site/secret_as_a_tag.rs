@@ -1,4 +1,5 @@
-use ratchet::{Ratchet, Secret, SubmitError, job};
+use ratchet::security::Secret;
+use ratchet::{Ratchet, SubmitError, job};
 
 #[job]
 async fn pay(card: Secret<String>) {

@@ -1,4 +1,5 @@
-use ratchet::{Secret, job};
+use ratchet::job;
+use ratchet::security::Secret;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

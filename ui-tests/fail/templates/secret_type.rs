@@ -1,4 +1,5 @@
-use ratchet::{Secret, job};
+use ratchet::job;
+use ratchet::security::Secret;
 
 #[job(business_key = "card-{card}")]
 async fn pay(card: Option<Secret<String>>) {

@@ -8,7 +8,6 @@ use std::time::Duration;
 use ratchet::definition::Registration;
 use ratchet::prelude::*;
 use ratchet::security::{Encrypt, Keyring, Reencrypt, Reencrypted};
-use ratchet::{Ratchet, Secret};
 
 use super::keys;
 use crate::Problem;
