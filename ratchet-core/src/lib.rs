@@ -52,12 +52,15 @@ pub use job::{
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades, Validate,
-    ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument, declared_arguments,
-    declared_output, default_value, evaluate, find_error, implemented, injected, input, input_all,
-    key_part, run, run_blocking, same_output, too_old, upgraded, validated,
+    MayBeShown, MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades,
+    Validate, ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument,
+    declared_arguments, declared_output, default_value, evaluate, find_error, implemented,
+    injected, input, input_all, key_part, run, run_blocking, same_output, too_old, upgraded,
+    validated,
 };
-pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport, TraceMode, TraceRelation};
+pub use job::{
+    JobContext, JobOutput, KeepError, RetryReport, RunReport, Secret, TraceMode, TraceRelation,
+};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };

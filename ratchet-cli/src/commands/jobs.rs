@@ -116,7 +116,8 @@ pub(super) async fn list(
     listing: &Listing,
 ) -> Result<(), Failure> {
     let request = PageRequest { before: listing.after, limit: listing.limit };
-    let page = session.ratchet.jobs().list(filter, request).await?;
+    let mut page = session.ratchet.jobs().list(filter, request).await?;
+    page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
     session.out.list(&page.jobs, &columns(), "no job matches")?;
     match (page.next, page.examined) {
         (Some(next), Some(examined)) if page.is_limited(request) => {
@@ -130,8 +131,12 @@ pub(super) async fn list(
 }
 
 pub(super) async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
-    let job = session.ratchet.jobs().get(id).await?;
-    job.ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
+    let jobs = session.ratchet.jobs();
+    let job = jobs.get(id).await?;
+    let mut shown = jobs.for_display(job.into_iter().collect()).await?;
+    shown
+        .pop()
+        .ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
 }
 
 async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
@@ -444,7 +449,13 @@ async fn wait(session: &Session, id: JobId, limit: Option<Duration>) -> Result<(
         None => handle.wait().await,
     };
     match output {
-        Ok(output) => session.out.object(&output, &printable_lines(&output.to_string())),
+        Ok(_) => {
+            // The value that was waited for has secrets.
+            let job = get(session, id).await?;
+            let output = job.output.as_deref().unwrap_or("null");
+            let output: serde_json::Value = serde_json::from_str(output)?;
+            session.out.object(&output, &printable_lines(&output.to_string()))
+        }
         Err(WaitError::Gone(_)) => {
             Err(Failure::not_found(format!("there is no job {id}; it may have been purged")))
         }
@@ -465,7 +476,9 @@ pub(super) async fn export(session: &Session, filter: &Filter) -> Result<(), Fai
     }
     let mut before = None;
     loop {
-        let page = session.ratchet.jobs().list(filter, PageRequest { before, limit: 1000 }).await?;
+        let mut page =
+            session.ratchet.jobs().list(filter, PageRequest { before, limit: 1000 }).await?;
+        page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {

@@ -7,6 +7,7 @@ mod archive;
 mod browser;
 mod contrast;
 mod crawl;
+mod crawler;
 mod hostile;
 mod html;
 mod links;
