@@ -1,5 +1,6 @@
 //! The command line: options and subcommands, one file per group of nouns.
 
+mod archive;
 mod flows;
 mod global;
 mod jobs;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use self::archive::Archive;
 pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations, Place};
@@ -96,6 +98,9 @@ pub(crate) enum Command {
     /// Shows, repairs and drops jobs whose rows cannot be read
     #[command(subcommand)]
     Unreadable(Unreadable),
+    /// Shows, exports and deletes jobs that are kept after their retention
+    #[command(subcommand)]
+    Archive(Archive),
     /// Shows and verifies who changed what, when and why
     #[command(subcommand)]
     Audit(Audit),

@@ -1,5 +1,6 @@
 //! The commands. Each file holds those of one noun.
 
+mod archive;
 mod audit;
 mod breakers;
 mod catalog;
@@ -93,6 +94,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Rejects(crate::args::Rejects::Forget { job }) => {
             list::forget_rejects(session, job).await
         }
+        Command::Archive(command) => archive::run(session, command).await,
         Command::Audit(command) => audit::run(session, command).await,
         Command::Pipelines(crate::args::Pipelines::List) => list::pipelines(session).await,
         Command::Pipelines(crate::args::Pipelines::Show { pipeline }) => {

@@ -1,12 +1,14 @@
-//! A run with planted secrets. Tests of a store search everything that the store has written for them.
+//! A run with planted secrets. Tests search everything that it has written, and everything that is shown of it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::{
-    Filter, Job as _, JobContext, JobError, Key, Keyring, PageRequest, Purpose, Ratchet, Store,
+    Filter, Job as _, JobContext, JobError, Key, Keyring, PageRequest, Purpose, Ratchet, Secret,
+    Store,
 };
 use ratchet_macros::job;
+use serde::{Deserialize, Serialize};
 
 /// Returns the keyring of the run.
 ///
@@ -23,58 +25,133 @@ pub fn keyring() -> Keyring {
     Keyring::new(keys).expect("a keyring")
 }
 
-/// Writes a secret everywhere a run can write.
-#[job(name = "planted.everywhere", max_retries = 1, crate = ::ratchet_core)]
+/// An argument with a secret inside.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Account {
+    /// Whose account it is.
+    pub user: String,
+    /// How to log in.
+    pub token: Secret<String>,
+}
+
+/// Writes its secrets everywhere a run can write.
+#[job(name = "planted.everywhere", max_retries = 1, derive(Clone), crate = ::ratchet_core)]
 async fn everywhere(
     #[job(secret)] secret: String,
+    account: Account,
+    pin: Secret<u64>,
     how: u32,
     #[inject] ctx: JobContext,
-) -> Result<String, JobError> {
-    ctx.set_checkpoint(&secret)?;
-    ctx.set_progress(50.0, secret.clone());
-    ctx.info(secret.clone());
-    ctx.reject_item_with(1, JobError::msg(secret.clone()), &secret)?;
-    ctx.hand_off("planted", secret.len().to_string(), &secret)?;
+) -> Result<Secret<String>, JobError> {
+    let text = format!("{secret}, {} and {}", account.token.expose(), pin.expose());
+    ctx.set_checkpoint(&(&secret, &account))?;
+    ctx.set_progress(50.0, format!("logs in with {text}"));
+    ctx.debug(text.clone());
+    ctx.info(format!("{account:?} {text:?}"));
+    ctx.warn(text.clone());
+    ctx.error(text.clone());
+    ctx.reject_item(1, JobError::msg(text.clone()));
+    ctx.reject_item_with(2, JobError::msg(text.clone()), &(&secret, &account))?;
+    ctx.hand_off("planted", secret.len().to_string(), &account)?;
+    let output = Ok(Secret::new(secret.clone()));
     match how {
-        0 => Ok(secret),
+        0 => output,
+        1 => Err(JobError::msg(format!("the password is {text}")).with_code(secret)),
+        2 => panic!("the password is {text}"),
+        3 => Err(ratchet_core::snooze(Duration::from_millis(1)).into()),
         4 => {
-            ctx.enqueue(Everywhere { secret: secret.clone(), how: 0 }).await?;
-            Ok(secret)
+            ctx.enqueue(Everywhere { secret, account, pin, how: 0 }).await?;
+            output
         }
-        1 => Err(JobError::msg(format!("the password is {secret}"))),
-        2 => panic!("the password is {secret}"),
-        _ => Err(ratchet_core::snooze(Duration::from_millis(1)).into()),
+        5 => Err(ratchet_core::invalid(text).into()),
+        6 => Err(CannotLogIn(Quoting(text)).into()),
+        _ => {
+            let _guard = PanicsWhenDropped(text);
+            std::future::pending().await
+        }
+    }
+}
+
+/// The number of ways in which [`everywhere`] ends.
+const WAYS: u32 = 8;
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot log in")]
+struct CannotLogIn(#[source] Quoting);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Quoting(String);
+
+struct PanicsWhenDropped(String);
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "the password is {}", self.0);
     }
 }
 
 /// Takes the secret of the job before.
 #[allow(clippy::unused_async)] // a job is an async fn
-#[job(name = "planted.after", encrypt, crate = ::ratchet_core)]
-async fn after(#[input] secret: String) -> String {
+#[job(name = "planted.after", crate = ::ratchet_core)]
+async fn after(#[input] secret: Secret<String>, #[inject] ctx: JobContext) -> Secret<String> {
+    ctx.info(format!("got {}", secret.expose()));
     secret
 }
 
-/// Runs 30 jobs with a secret each on a store, with a keyring that signs and encrypts. Returns the secrets.
+/// Returns a runtime for the run. It has no keyring if it is to store everything readable.
+///
+/// # Panics
+///
+/// Panics if the runtime cannot be built.
+pub async fn runtime(store: Arc<dyn Store>, keyring: Option<Keyring>) -> Ratchet {
+    let mut builder = Ratchet::builder_shared(store);
+    if let Some(keyring) = keyring {
+        builder = builder.keyring(keyring);
+    }
+    let builder = builder.jobs([Everywhere::JOB, After::JOB]).max_deferrals(2).config(|config| {
+        config.maintenance_interval = Duration::from_millis(20);
+        config.poll_interval = (Duration::from_millis(5), Duration::from_millis(20));
+    });
+    builder.build().await.expect("builds")
+}
+
+/// Runs 30 jobs with secrets on a store, with a keyring that signs and encrypts. Returns the secrets.
 ///
 /// # Panics
 ///
 /// Panics if a job does not end.
 pub async fn run(store: Arc<dyn Store>) -> Vec<String> {
-    let builder = Ratchet::builder_shared(store).keyring(keyring());
-    let builder = builder.jobs([Everywhere::JOB, After::JOB]).max_deferrals(2).config(|config| {
-        config.maintenance_interval = Duration::from_millis(20);
-        config.poll_interval = (Duration::from_millis(5), Duration::from_millis(20));
-    });
-    let ratchet = builder.build().await.expect("builds");
+    play(&runtime(store, Some(keyring())).await).await
+}
+
+/// Runs 30 jobs with secrets. Returns the secrets.
+///
+/// # Panics
+///
+/// Panics if a job does not end.
+pub async fn play(ratchet: &Ratchet) -> Vec<String> {
     let worker = ratchet.start().await.expect("starts");
-    let secrets: Vec<_> =
-        (0..30_u32).map(|number| format!("hunter-{number:02}-!sEcReT!")).collect();
-    for (number, secret) in (0..).zip(&secrets) {
-        let job = |how| Everywhere { secret: secret.clone(), how };
+    let mut secrets = Vec::new();
+    for number in 0..30_u32 {
+        let secret = format!("hunter-{number:02}-!sEcReT!");
+        let token = Secret::new(format!("tOkEn-{number:02}-of-ada"));
+        let pin = Secret::new(704_911_000 + u64::from(number));
+        secrets.extend([secret.clone(), token.expose().clone(), pin.expose().to_string()]);
+        let account = Account { user: format!("ada-{number}"), token };
+        let job = |how| Everywhere {
+            secret: secret.clone(),
+            account: account.clone(),
+            pin: pin.clone(),
+            how,
+        };
+        let how = number % WAYS;
         let enqueue =
-            ratchet.enqueue(job(number % 5)).backoff(ratchet_core::Backoff::fixed(Duration::ZERO));
-        let enqueue = enqueue.idempotency_key(format!("key-{number}")).on_failure(job(0));
-        enqueue.on_success(job(0)).await.expect("enqueues");
+            ratchet.enqueue(job(how)).backoff(ratchet_core::Backoff::fixed(Duration::ZERO));
+        // Ends the run that would not end.
+        let timeout = Duration::from_millis(if how == WAYS - 1 { 50 } else { 60_000 });
+        let enqueue = enqueue.timeout(timeout).idempotency_key(format!("key-{number}"));
+        enqueue.on_failure(job(0)).on_success(job(0)).await.expect("enqueues");
         if number % 5 == 0 {
             ratchet.chain(job(0)).then(After {}).await.expect("submits");
             ratchet.batch("planted").job(job(0)).on_complete(job(0)).await.expect("submits");
@@ -90,7 +167,7 @@ pub async fn run(store: Arc<dyn Store>) -> Vec<String> {
     loop {
         let jobs = ratchet.jobs().list(&Filter::any(), page()).await.expect("reads").jobs;
         let live = jobs.iter().filter(|job| !job.state.is_terminal()).count();
-        if live == 0 && jobs.len() > secrets.len() {
+        if live == 0 {
             break;
         }
         assert!(tokio::time::Instant::now() < deadline, "{live} of {} jobs are live", jobs.len());

@@ -36,6 +36,8 @@ macro_rules! __cases {
                 a_01_archiving_is_bounded_and_takes_the_oldest
                 a_01_what_is_not_purged_is_not_archived
                 a_01_archived_jobs_are_counted_apart
+                a_01_the_times_of_each_state_are_those_of_its_first_and_last_job
+                a_01_jobs_that_are_gone_have_no_times
                 a_01_every_filter_finds_archived_jobs
                 a_01_commands_on_an_archived_job_are_refused
                 a_01_redrives_leave_archived_jobs_alone

@@ -36,6 +36,8 @@ pub struct JobContract {
     pub arguments: Vec<Argument>,
     /// The shape of the output.
     pub output: Shape,
+    /// Whether the output is secret or has a secret.
+    pub secret_output: bool,
     /// The named types of the arguments and of the output.
     pub types: Types,
     /// An example of a stored payload of each version.
@@ -75,6 +77,7 @@ impl JobContract {
             docs: String::new(),
             arguments: Vec::new(),
             output: Shape::Null,
+            secret_output: false,
             types: Types::new(),
             payloads: BTreeMap::new(),
         }

@@ -31,7 +31,7 @@ pub use client::{
 };
 pub use config::{
     ArchiveFor, BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, PurgeWindow,
-    QueueConfig, RunMode, Setting,
+    QueueConfig, Retention, RunMode, Setting,
 };
 pub use contract::{Described, LockFailure, LockMode, LockReport, check_lock, describe};
 pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
@@ -52,20 +52,24 @@ pub use job::{
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades, Validate,
-    ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument, declared_arguments,
-    declared_output, default_value, evaluate, find_error, implemented, injected, input, input_all,
-    key_part, run, run_blocking, same_output, too_old, upgraded, validated,
+    MayBeShown, MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades,
+    Validate, ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument,
+    declared_arguments, declared_output, default_value, evaluate, find_error, implemented,
+    injected, input, input_all, key_part, run, run_blocking, same_output, too_old, upgraded,
+    validated,
 };
-pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport, TraceMode, TraceRelation};
+pub use job::{
+    JobContext, JobOutput, KeepError, RetryReport, RunReport, Secret, TraceMode, TraceRelation,
+};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
 pub use meter::{Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
-    Audit, AuditError, AuditReport, CHECKS, Capability, Check, FailureError, FailureGroup,
-    FailureGroups, Failures, Finding, KeyUsage, Overview, QueueOverview, Reencrypt, ReencryptError,
-    Reencrypted, Severity, StoredKind, StoredReview, Stranded, StrandedReason, VERBS, Verb,
+    ArchiveOverview, ArchivedState, Audit, AuditError, AuditReport, CHECKS, Capability, Check,
+    FailureError, FailureGroup, FailureGroups, Failures, Finding, KeyUsage, Overview,
+    QueueOverview, Reencrypt, ReencryptError, Reencrypted, Severity, StoredKind, StoredReview,
+    Stranded, StrandedReason, VERBS, Verb, WindowOverview,
 };
 pub use protect::{Encrypt, Sign};
 pub use ratchet_keyring::{

@@ -58,8 +58,11 @@ impl Tables {
         for job in self.archive.values().map(|row| &row.job) {
             let queue = status.counts.queues.entry(job.spec.queue.clone()).or_default();
             *queue.states.entry(job.state).or_default() += 1;
-            status.oldest = status.oldest.into_iter().chain(job.archived_at).min();
-            status.newest = status.newest.into_iter().chain(job.archived_at).max();
+            let Some(at) = job.archived_at else { continue };
+            let oldest = status.oldest.entry(job.state).or_insert(at);
+            *oldest = at.min(*oldest);
+            let newest = status.newest.entry(job.state).or_insert(at);
+            *newest = at.max(*newest);
         }
         status
     }

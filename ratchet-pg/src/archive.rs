@@ -122,10 +122,13 @@ impl Inner {
             let queue = status.counts.queues.entry(row.try_get("queue")?).or_default();
             queue.states.insert(state, to_u64(row.try_get("n")?));
         }
-        let row = db::query(self.sql.describe_archive()).fetch_one(&self.pool).await?;
-        status.oldest = row.try_get::<Option<i64>, _>("oldest")?.map(instant);
-        status.newest = row.try_get::<Option<i64>, _>("newest")?.map(instant);
-        status.bytes = Some(to_u64(row.try_get("bytes")?));
+        for row in db::query(self.sql.select_archive_times()).fetch_all(&self.pool).await? {
+            let Some(state) = or_report("time", state(row.try_get("state")?))? else { continue };
+            status.oldest.insert(state, instant(row.try_get("oldest")?));
+            status.newest.insert(state, instant(row.try_get("newest")?));
+        }
+        let size = db::query_scalar(self.sql.select_archive_size()).fetch_one(&self.pool);
+        status.bytes = Some(to_u64(size.await?));
         status.place = Some(crate::sql::archive_schema(self.sql.schema()));
         Ok(status)
     }

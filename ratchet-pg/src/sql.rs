@@ -15,7 +15,7 @@ pub(crate) struct Statement {
     pub(crate) keep: bool,
 }
 
-/// The direction of a list of jobs, as it is written in `query/list_ids.sql`, and the opposite one.
+/// The direction of a list of jobs, as it is written in the files of `list/`, and the opposite one.
 const DIRECTION: [(&str, &str); 3] = [
     ("newest first", "oldest first"),
     ("j.id < $2", "j.id > $2"),
@@ -28,7 +28,7 @@ const EXPIRING_JOBS: &str = "FROM ratchet.expiry x
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.job OFFSET 0) j
 ";
 
-/// The condition of a list of jobs that do not expire, as it is written in `query/list_ids.sql`, and the opposite one.
+/// The condition of a list of jobs that do not expire, as it is written in `list/4_newest_first.sql`, and the opposite one.
 const EXPIRING: (&str, &str) = ("$15::bigint IS NULL", "x.at <= $15 AND p.failed IS NOT TRUE");
 
 /// Declares every statement with the file that holds it, or the files it is concatenated from. The files use `ratchet.`
@@ -188,7 +188,7 @@ statements! {
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
     move_job: "command/move_job.sql",
-    select_failed: "command/select_failed.sql",
+    select_failed: "list/1_failed.sql" "list/2_conditions.sql" "list/3_group.sql" "list/4_failed.sql",
     has_competing_claimers: "node/has_competing_claimers.sql",
     upsert_node: "node/upsert_node.sql",
     lock_newest: "node/lock_newest.sql",
@@ -227,18 +227,20 @@ statements! {
     archive_part: "archive/archive_part.sql",
     make_archive_parts: "archive/make_parts.sql",
     drop_archive_part: "archive/drop_part.sql",
-    archive_jobs: "archive/archive_jobs.sql",
+    archive_jobs: "removal/1_old.sql" "removal/2_move.sql" "removal/3_rest.sql",
     purge_archived_jobs: "archive/purge_jobs.sql",
     count_archived: "archive/select_counts.sql",
-    describe_archive: "archive/select_status.sql",
+    select_archive_times: "archive/select_times.sql",
+    select_archive_size: "archive/select_size.sql",
     select_archived_jobs: "archive/select_jobs.sql",
     select_archived_attempts: "archive/select_attempts.sql",
     select_archived_logs: "archive/select_logs.sql",
-    list_archived_ids: "archive/list_ids.sql",
+    list_archived_ids: "list/1_archived.sql" "list/2_conditions.sql" "list/3_archived_group.sql"
+        "list/4_newest_first.sql",
     now: "query/now.sql",
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
-    list_ids: "query/list_ids.sql",
+    list_ids: "list/1_jobs.sql" "list/2_conditions.sql" "list/3_group.sql" "list/4_newest_first.sql",
     select_counts: "query/select_counts.sql",
     fold_tally: "query/fold_tally.sql",
     vacuum: "query/vacuum.sql",
@@ -248,7 +250,7 @@ statements! {
     lock_old: "query/lock_old.sql",
     try_lock_graphs: "query/try_lock_graphs.sql",
     try_lock_leases: "query/try_lock_leases.sql",
-    purge_jobs: "query/purge_jobs.sql",
+    purge_jobs: "removal/1_old.sql" "removal/2_delete.sql" "removal/3_rest.sql",
     drop_part: "query/drop_part.sql",
     find_runs: "graph/find_runs.sql",
     insert_edges: "graph/insert_edges.sql",

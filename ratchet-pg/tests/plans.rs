@@ -110,8 +110,7 @@ macro_rules! hot {
 
 /// Derived as in `src/sql.rs`.
 fn list_ids_oldest_first() -> String {
-    let newest = include_str!("../sql/query/list_ids.sql");
-    newest.replace("j.id < $2", "j.id > $2").replace("j.id DESC", "j.id")
+    LIST_IDS.replace("j.id < $2", "j.id > $2").replace("j.id DESC", "j.id")
 }
 
 /// Concatenated as in `src/sql.rs`.
@@ -164,6 +163,33 @@ const FREE_SLOTS: &str = concat!(
     include_str!("../sql/freed/2_next.sql"),
     include_str!("../sql/freed/3_tell.sql"),
 );
+/// The files of a list of jobs, concatenated as in `src/sql.rs`.
+macro_rules! list {
+    ($first:literal $group:literal $last:literal) => {
+        concat!(
+            include_str!(concat!("../sql/list/", $first, ".sql")),
+            include_str!("../sql/list/2_conditions.sql"),
+            include_str!(concat!("../sql/list/", $group, ".sql")),
+            include_str!(concat!("../sql/list/", $last, ".sql")),
+        )
+    };
+}
+const LIST_IDS: &str = list!("1_jobs" "3_group" "4_newest_first");
+const SELECT_FAILED: &str = list!("1_failed" "3_group" "4_failed");
+const LIST_ARCHIVED_IDS: &str = list!("1_archived" "3_archived_group" "4_newest_first");
+
+/// The files of a removal of old jobs, concatenated as in `src/sql.rs`.
+macro_rules! removal {
+    ($how:literal) => {
+        concat!(
+            include_str!("../sql/removal/1_old.sql"),
+            include_str!(concat!("../sql/removal/", $how, ".sql")),
+            include_str!("../sql/removal/3_rest.sql"),
+        )
+    };
+}
+const PURGE_JOBS: &str = removal!("2_delete");
+const ARCHIVE_JOBS: &str = removal!("2_move");
 const CLAIM_ONLY: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
@@ -218,9 +244,9 @@ const SURVEYS: [(&str, &str); 12] = [
 
 /// Statements that read the first rows in index order and stop.
 const WALKS: [(&str, &str); 3] = [
-    ("command/select_failed", "outcome_rest"),
-    ("query/list_ids", "job_rest"),
-    ("query/list_ids_oldest_first", "job_rest"),
+    ("select_failed", "outcome_rest"),
+    ("list_ids", "job_rest"),
+    ("list_ids_oldest_first", "job_rest"),
 ];
 
 /// The statements that workers wait for, and those that run all the time.
@@ -251,11 +277,12 @@ fn hot() -> Vec<Hot> {
         hot!("command/take_pending", has: ["using ready_moved", "using ready_order", "using scheduled_job"], has_not: []),
         hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey", "using member_pkey",
             "One-Time Filter: (j.extra IS NOT NULL)"], has_not: []),
-        hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
-        hot!("query/list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
-        hot!("query/list_ids_by_id": include_str!("../sql/query/list_ids.sql").to_owned(), has: ["Index Cond: (id = "], has_not: []),
+        hot!("list_ids": LIST_IDS, has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("list_ids_by_id": LIST_IDS, has: ["Index Cond: (id = "], has_not: []),
         hot!("query/lock_old", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
-        hot!("query/purge_jobs", has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
+        hot!("purge_jobs": PURGE_JOBS, has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
+        hot!("archive_jobs": ARCHIVE_JOBS, has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
         hot!("settle/lock_business", has: ["using business_job"], has_not: []),
         hot!("settle/free_business", has: ["using business_job", "using outcome_rest_pkey"], has_not: []),
         hot!("sweep/select_keys", has: ["using business_pkey", "using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
@@ -282,7 +309,7 @@ fn hot() -> Vec<Hot> {
         hot!("command/lock_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),
         hot!("command/update_outcome", has: ["using outcome_rest_pkey"], has_not: []),
         hot!("command/move_job", has: ["using job_rest_pkey"], has_not: []),
-        hot!("command/select_failed", has: ["Merge Append", "using outcome_rest_job_idx"], has_not: ["Sort  (cost"]),
+        hot!("select_failed": SELECT_FAILED, has: ["Merge Append", "using outcome_rest_job_idx"], has_not: ["Sort  (cost"]),
         hot!("command/select_pending", has: ["using job_rest_pkey", "using member_pkey"], has_not: []),
         hot!("gate/select_holders", has: ["slot_key"], has_not: []),
         hot!("graph/purge_groups", has: ["using job_group_finished", "Index Cond: (finished_at <=", "using member_group"], has_not: ["Sort Key: g."]),
@@ -384,10 +411,15 @@ fn every_statement() -> Vec<(String, String)> {
         ("exchange_plain", EXCHANGE_PLAIN),
         ("claim_plain", CLAIM_PLAIN),
         ("free_slots", FREE_SLOTS),
+        ("list_ids", LIST_IDS),
+        ("list_archived_ids", LIST_ARCHIVED_IDS),
+        ("select_failed", SELECT_FAILED),
+        ("purge_jobs", PURGE_JOBS),
+        ("archive_jobs", ARCHIVE_JOBS),
     ];
     let mut all: Vec<_> = whole.map(|(name, sql)| (name.to_owned(), sql.to_owned())).into();
     let folders = entries(&root).into_iter();
-    let apart = ["migrate", "exchange", "freed"];
+    let apart = ["migrate", "exchange", "freed", "list", "removal"];
     for folder in folders.filter(|at| !apart.iter().any(|name| at.ends_with(name))) {
         for file in entries(&folder) {
             let name = file.strip_prefix(&root).expect("inside").with_extension("");
@@ -395,7 +427,7 @@ fn every_statement() -> Vec<(String, String)> {
         }
     }
     assert!(all.len() > 100, "every statement is in a file");
-    all.push(("query/list_ids_oldest_first".to_owned(), list_ids_oldest_first()));
+    all.push(("list_ids_oldest_first".to_owned(), list_ids_oldest_first()));
     // `SET` and `VACUUM` have no plan.
     all.retain(|(name, _)| !["query/plan_anew", "query/vacuum"].contains(&name.as_str()));
     all
@@ -413,15 +445,12 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let mut values: Vec<_> = types.iter().map(|of| sample(of)).collect();
     // The store uses custom plans for these statements.
     let custom = match name {
-        "query/list_ids"
-        | "query/list_ids_oldest_first"
-        | "query/list_ids_by_id"
-        | "command/select_failed" => {
+        "list_ids" | "list_ids_oldest_first" | "list_ids_by_id" | "select_failed" => {
             // No condition is set.
             let unset = |of: &String| if of.ends_with("[]") { "'{}'" } else { "NULL" };
             values = types.iter().map(unset).collect();
             values[0] = "101";
-            if name == "query/list_ids_by_id" {
+            if name == "list_ids_by_id" {
                 values[15] = sample("uuid[]");
             }
             true

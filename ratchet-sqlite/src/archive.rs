@@ -26,7 +26,7 @@ use crate::file::Files;
 use crate::migrate::migrate;
 use crate::query::Look;
 use crate::sql;
-use crate::value::{bytes, time};
+use crate::value::{bytes, state, time};
 
 /// The archive file of a store. It is opened when it is needed, and created by the first job that is archived.
 #[derive(Debug)]
@@ -210,10 +210,12 @@ impl Look<'_> {
     async fn archive_status(&mut self) -> Result<ArchiveStatus, sqlx::Error> {
         let mut status = ArchiveStatus::default();
         status.counts = self.counts().await?;
-        let bounds = sqlx::query(sql::archive::GET_BOUNDS).fetch_one(&mut *self.conn).await?;
-        let bound = |column: usize| bounds.try_get::<Option<i64>, _>(column);
-        status.oldest = bound(0)?.map(time).transpose()?;
-        status.newest = bound(1)?.map(time).transpose()?;
+        for row in sqlx::query(sql::archive::GET_BOUNDS).fetch_all(&mut *self.conn).await? {
+            let state = state(row.try_get("state")?)?;
+            let bound = |name: &str| row.try_get::<Option<i64>, _>(name)?.map(time).transpose();
+            status.oldest.extend(bound("oldest")?.map(|at| (state, at)));
+            status.newest.extend(bound("newest")?.map(|at| (state, at)));
+        }
         let page = self.pragma("PRAGMA main.page_size").await?;
         status.bytes = Some(self.pragma("PRAGMA main.page_count").await?.saturating_mul(page));
         Ok(status)

@@ -29,10 +29,8 @@ impl Arguments {
         let Ok(Stored(fields)) = serde_json::from_slice::<Stored>(&job.spec.payload) else {
             return Self::Masked;
         };
-        let is_secret =
-            |name: &str| shown.get(name).is_none_or(|value| value.as_str() == Some(MASK));
-        let fields = fields.into_iter().map(|(name, value)| {
-            let value = (!is_secret(&name)).then_some(value);
+        let fields = fields.into_iter().map(|(name, stored)| {
+            let value = shown.get(&name).and_then(|shown| displayed(shown, stored));
             (name, value)
         });
         Self::Fields(fields.collect())
@@ -55,6 +53,17 @@ impl Arguments {
             .collect();
         format!("{{\n{}\n}}", lines.join(",\n"))
     }
+}
+
+/// Returns the text of an argument for display: as it is stored, unless it has secrets. Returns `None` if it is secret as
+/// a whole.
+fn displayed(shown: &serde_json::Value, stored: Box<RawValue>) -> Option<Box<RawValue>> {
+    if *shown == MASK {
+        return None;
+    }
+    let is_as_stored =
+        serde_json::from_str(stored.get()).is_ok_and(|stored: serde_json::Value| stored == *shown);
+    if is_as_stored { Some(stored) } else { RawValue::from_string(shown.to_string()).ok() }
 }
 
 /// The fields of an object in their order, each as its text.

@@ -66,7 +66,7 @@ impl Request {
                 *examined.get_or_insert(0) += more;
             }
             ends.extend(page.next);
-            jobs.extend(page.jobs);
+            jobs.extend(self.ratchet().jobs().for_display(page.jobs).await?);
         }
         // Behind the nearest of these ends, a listing may have jobs that were not read.
         let end = if filter.oldest_first { ends.iter().min() } else { ends.iter().max() }.copied();
@@ -110,7 +110,8 @@ impl Request {
             filter.arguments.iter().any(|test| test.path.first().is_some_and(|first| first == name))
         };
         for job in self.ratchet().definitions() {
-            let found = job.args.iter().find(|argument| argument.secret && tests(argument.name));
+            let found =
+                job.args.iter().find(|argument| tests(argument.name) && argument.has_secret());
             if let Some(argument) = found {
                 return Err(secret(argument.name, job.name));
             }
@@ -128,9 +129,11 @@ impl Request {
     /// Returns a job. A job outside of the scope does not exist.
     pub(crate) async fn job(&self, id: JobId) -> Result<JobRecord, Problem> {
         let job = self.ratchet().jobs().get(id).await?;
-        job.filter(|job| self.access.scope().job(job)).ok_or_else(|| {
+        let job = job.filter(|job| self.access.scope().job(job)).ok_or_else(|| {
             Problem::not_found(format!("there is no job {id}; it may have been purged"))
-        })
+        })?;
+        let mut shown = self.ratchet().jobs().for_display(vec![job]).await?;
+        shown.pop().ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
     }
 
     /// Returns the state of the cluster without what is outside of the scope.

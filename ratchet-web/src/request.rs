@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use jiff::Timestamp;
-use ratchet_core::{Filter, OperationId, OperationRecord, Ratchet};
+use ratchet_core::{ArchivedJobs, Filter, OperationId, OperationRecord, Ratchet};
 
 use crate::access::Access;
 use crate::dashboard::App;
@@ -58,6 +58,11 @@ impl Request {
     /// Reads the filter of the query.
     pub(crate) fn filter(&self) -> Result<Filter, Problem> {
         Ok(Filter::parse(self.query.get("filter"), self.now)?)
+    }
+
+    /// Reads the filter of the query, and lets it select only archived jobs.
+    pub(crate) fn archived_filter(&self) -> Result<Filter, Problem> {
+        Ok(self.filter()?.archived(ArchivedJobs::Only))
     }
 
     /// Returns a field of the query, which must not be empty.

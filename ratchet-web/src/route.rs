@@ -120,6 +120,9 @@ fn list() -> Vec<Route> {
         "/catalog" "catalog.list" pages::catalog::page;
         "/catalog/job" "catalog.show" pages::catalog::one;
         "/stats" "stats" pages::stats::page;
+        "/archive" "archive.status" pages::archive::page;
+        "/archive/jobs" "archive.list" pages::archive::jobs;
+        "/archive/export" "archive.export" api::export::archived_jobs;
         "/audit" "audit.list" pages::audit::page;
         "/audit/verify" "audit.verify" pages::audit::verify;
         "/alerts" "alerts.list" pages::lists::alerts;

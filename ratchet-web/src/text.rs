@@ -28,6 +28,18 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {plural}", count(number))
 }
 
+/// Returns a number of bytes in its greatest unit: `512 B`, `1.4 MiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10).min(4);
+    if unit == 0 {
+        return format!("{bytes} B");
+    }
+    // In tenths, so that no number is too large to be exact.
+    let tenths = (u128::from(bytes) * 10) >> (10 * unit);
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit as usize])
+}
+
 /// Returns a duration with its two greatest units: `9 m 12 s`, `3 d 4 h`, `250 ms`.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -145,6 +157,7 @@ mod tests {
         assert_eq!(counted(1, "job"), "1 job");
         assert_eq!(counted(2, "query"), "2 queries");
         assert_eq!(counted(2, "day"), "2 days");
+        assert_eq!((bytes(512), bytes(1_500_000)), ("512 B".to_owned(), "1.4 MiB".to_owned()));
         assert_eq!(duration(Duration::from_secs(552)), "9 m 12 s");
         assert_eq!(duration(Duration::from_millis(250)), "250 ms");
         assert_eq!(written_duration(Duration::from_secs(552)), "9m12s");

@@ -5,8 +5,9 @@
 
 pub use ratchet_core::{Actor, Audit, AuditError};
 pub use ratchet_core::{
-    Alerts, Archive, ArchiveStatus, ArchivedJobs, CHECKS, Capability, Check, FailureError,
-    FailureGroup, FailureGroups, Failures, Finding, Overview, QueueOverview, Severity, VERBS, Verb,
+    Alerts, Archive, ArchiveOverview, ArchiveStatus, ArchivedJobs, ArchivedState, CHECKS,
+    Capability, Check, FailureError, FailureGroup, FailureGroups, Failures, Finding, Overview,
+    QueueOverview, Severity, VERBS, Verb, WindowOverview,
 };
 pub use ratchet_core::{
     BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,

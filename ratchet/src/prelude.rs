@@ -4,7 +4,7 @@
 
 pub use ratchet_core::{
     Backoff, Finished, GroupReport, HandedOff, Job, JobContext, JobError, JobHandle, JobState,
-    Priority, Ratchet, Worker, fatal, invalid, reject, retry_after, snooze,
+    Priority, Ratchet, Secret, Worker, fatal, invalid, reject, retry_after, snooze,
 };
 pub use ratchet_macros::{
     DoNotRetry, circuit_breaker, classify, condition, do_not_retry, job, jobs,

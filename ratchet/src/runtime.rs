@@ -3,5 +3,5 @@
 pub use ratchet_core::{
     ArchiveFor, BadVariable, BreakerConfig, BuildError, Builder, CheckResult, Completion, Config,
     DepthLimit, EngineDied, EnginePart, EnvError, Health, HealthServer, JobDefaults, PurgeWindow,
-    QueueConfig, RunMode, Setting, Stopped, WorkerStats,
+    QueueConfig, Retention, RunMode, Setting, Stopped, WorkerStats,
 };

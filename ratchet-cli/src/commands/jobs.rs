@@ -18,7 +18,10 @@ use crate::output::{Column, Format, Output, column, number};
 
 pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure> {
     match command {
-        Jobs::List(listing) => list(session, &listing).await,
+        Jobs::List(listing) => {
+            let filter = read::filter(&listing.filter, session.out.now)?;
+            list(session, &filter, &listing).await
+        }
         Jobs::Show { job } => show(session, job).await,
         Jobs::Explain { job } => explain(session, job).await,
         Jobs::Runs { job } => runs(session, job).await,
@@ -59,7 +62,7 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
             let limit = timeout.as_deref().map(read::duration).transpose()?;
             wait(session, job, limit).await
         }
-        Jobs::Export { filter } => export(session, &filter).await,
+        Jobs::Export { filter } => export(session, &read::filter(&filter, session.out.now)?).await,
         Jobs::Count { filter, cap } => {
             let filter = read::filter(&filter, session.out.now)?;
             let found = session.ratchet.jobs().count(&filter, cap).await?;
@@ -106,10 +109,15 @@ pub(super) fn columns() -> Vec<Column<JobRecord>> {
     ]
 }
 
-async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
-    let filter = read::filter(&listing.filter, session.out.now)?;
+/// Prints a page of the jobs that match.
+pub(super) async fn list(
+    session: &Session,
+    filter: &Filter,
+    listing: &Listing,
+) -> Result<(), Failure> {
     let request = PageRequest { before: listing.after, limit: listing.limit };
-    let page = session.ratchet.jobs().list(&filter, request).await?;
+    let mut page = session.ratchet.jobs().list(filter, request).await?;
+    page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
     session.out.list(&page.jobs, &columns(), "no job matches")?;
     match (page.next, page.examined) {
         (Some(next), Some(examined)) if page.is_limited(request) => {
@@ -123,8 +131,12 @@ async fn list(session: &Session, listing: &Listing) -> Result<(), Failure> {
 }
 
 pub(super) async fn get(session: &Session, id: JobId) -> Result<JobRecord, Failure> {
-    let job = session.ratchet.jobs().get(id).await?;
-    job.ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
+    let jobs = session.ratchet.jobs();
+    let job = jobs.get(id).await?;
+    let mut shown = jobs.for_display(job.into_iter().collect()).await?;
+    shown
+        .pop()
+        .ok_or_else(|| Failure::not_found(format!("there is no job {id}; it may have been purged")))
 }
 
 async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
@@ -437,7 +449,13 @@ async fn wait(session: &Session, id: JobId, limit: Option<Duration>) -> Result<(
         None => handle.wait().await,
     };
     match output {
-        Ok(output) => session.out.object(&output, &printable_lines(&output.to_string())),
+        Ok(_) => {
+            // The value that was waited for has secrets.
+            let job = get(session, id).await?;
+            let output = job.output.as_deref().unwrap_or("null");
+            let output: serde_json::Value = serde_json::from_str(output)?;
+            session.out.object(&output, &printable_lines(&output.to_string()))
+        }
         Err(WaitError::Gone(_)) => {
             Err(Failure::not_found(format!("there is no job {id}; it may have been purged")))
         }
@@ -446,8 +464,7 @@ async fn wait(session: &Session, id: JobId, limit: Option<Duration>) -> Result<(
 }
 
 /// Prints every job that matches, page by page.
-async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
-    let filter: Filter = read::filter(words, session.out.now)?;
+pub(super) async fn export(session: &Session, filter: &Filter) -> Result<(), Failure> {
     let csv = session.out.format == Format::Csv;
     if session.out.format == Format::Json {
         return Err(Failure::usage(
@@ -459,8 +476,9 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
     }
     let mut before = None;
     loop {
-        let page =
-            session.ratchet.jobs().list(&filter, PageRequest { before, limit: 1000 }).await?;
+        let mut page =
+            session.ratchet.jobs().list(filter, PageRequest { before, limit: 1000 }).await?;
+        page.jobs = session.ratchet.jobs().for_display(page.jobs).await?;
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {

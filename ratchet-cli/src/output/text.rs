@@ -25,6 +25,18 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(number))
 }
 
+/// Returns a number of bytes in its greatest unit: `512 B`, `1.4 MiB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10).min(4);
+    if unit == 0 {
+        return format!("{bytes} B");
+    }
+    // In tenths, so that no number is too large to be exact.
+    let tenths = (u128::from(bytes) * 10) >> (10 * unit);
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit as usize])
+}
+
 /// Returns a duration with its two greatest units: `9m12s`, `3d4h`, `250ms`.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -138,6 +150,19 @@ mod tests {
         assert_eq!(sparkline(&[1, 1, 4, 4], 2), "▂█");
         assert_eq!(sparkline(&[], 10), "");
         assert_eq!(sparkline(&[u64::MAX, u64::MAX, 0], 2), "█ ");
+    }
+
+    #[test]
+    fn sizes_have_one_decimal() {
+        for (size, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1536, "1.5 KiB"),
+            (3 << 30, "3.0 GiB"),
+            (u64::MAX, "16777215.9 TiB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
     }
 
     #[test]

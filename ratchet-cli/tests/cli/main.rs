@@ -1,5 +1,6 @@
 //! The program `ratchet`, run as a process against SQLite files.
 
+mod archive;
 mod audit;
 mod codegen;
 mod exit_codes;

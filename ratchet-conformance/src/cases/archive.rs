@@ -90,8 +90,7 @@ pub async fn a_01_what_is_not_purged_is_not_archived(world: &World) {
 pub async fn a_01_archived_jobs_are_counted_apart(world: &World) {
     let id = world.succeeded(world.job()).await;
     let failed = world.failed(world.job()).await;
-    let empty = world.store.archive_status().await.expect("reads");
-    assert_eq!((empty.jobs(), empty.oldest, empty.newest), (0, None, None));
+    assert_empty(world).await;
     let first = archived(world, id).await.archived_at;
     let second = archived(world, failed).await.archived_at;
     assert_eq!(world.counts().await.state(JobState::Succeeded), 0);
@@ -99,7 +98,44 @@ pub async fn a_01_archived_jobs_are_counted_apart(world: &World) {
     let status = world.store.archive_status().await.expect("reads");
     assert_eq!(status.counts.on("default", JobState::Succeeded), 1);
     assert_eq!(status.counts.on("default", JobState::Failed), 1);
-    assert_eq!((status.oldest, status.newest), (first, second));
+    let times = [(JobState::Succeeded, first), (JobState::Failed, second)];
+    let times = times.map(|(state, at)| (state, at.expect("is archived"))).into();
+    assert_eq!((&status.oldest, &status.newest), (&times, &times));
+}
+
+async fn assert_empty(world: &World) {
+    let status = world.store.archive_status().await.expect("reads");
+    assert_eq!(status.jobs(), 0, "{status:?}");
+    assert!(status.oldest.is_empty() && status.newest.is_empty(), "{status:?}");
+}
+
+pub async fn a_01_the_times_of_each_state_are_those_of_its_first_and_last_job(world: &World) {
+    let mut at = Vec::new();
+    for _ in 0..3 {
+        let id = world.failed(world.job()).await;
+        at.push(archived(world, id).await.archived_at.expect("is archived"));
+    }
+    let id = world.canceled(world.job()).await;
+    let canceled = archived(world, id).await.archived_at.expect("is archived");
+    let status = world.store.archive_status().await.expect("reads");
+    assert_eq!(status.oldest, [(JobState::Failed, at[0]), (JobState::Canceled, canceled)].into());
+    assert_eq!(status.newest, [(JobState::Failed, at[2]), (JobState::Canceled, canceled)].into());
+}
+
+/// PostgreSQL archives a range of ids as a whole, also one from which no job is left.
+pub async fn a_01_jobs_that_are_gone_have_no_times(world: &World) {
+    world.failed(world.job()).await;
+    world.pass(hours(24 * 21)).await;
+    assert_eq!(archive(world, JobState::Failed).await, 1);
+    assert_eq!(archive(world, JobState::Succeeded).await, 0);
+    let status = world.store.archive_status().await.expect("reads");
+    assert_eq!(status.jobs(), 1);
+    assert!(status.oldest.keys().eq([&JobState::Failed]), "{status:?}");
+    assert!(status.newest.keys().eq([&JobState::Failed]), "{status:?}");
+    world.pass(hours(1)).await;
+    let purged = world.store.purge_archive(JobState::Failed, hours(1), 10).await;
+    assert_eq!(purged.expect("purges"), 1);
+    assert_empty(world).await;
 }
 
 pub async fn a_01_every_filter_finds_archived_jobs(world: &World) {
@@ -201,8 +237,7 @@ pub async fn a_01_archived_jobs_are_dropped_after_a_second_retention(world: &Wor
     let gone = world.command(Command::Retry(done)).await;
     assert!(matches!(gone, Err(CommandError::NotFound(id)) if id == done), "{gone:?}");
     assert_eq!(purge(JobState::Failed).await.expect("purges"), 1);
-    let status = world.store.archive_status().await.expect("reads");
-    assert_eq!((status.jobs(), status.oldest, status.newest), (0, None, None));
+    assert_empty(world).await;
 }
 
 pub async fn a_01_dropping_archived_jobs_is_bounded(world: &World) {

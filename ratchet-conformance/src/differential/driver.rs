@@ -201,7 +201,9 @@ impl<'a> Driver<'a> {
 
     async fn archive_status(&self) -> String {
         let status = ok(self.store.archive_status().await);
-        let times = [status.oldest, status.newest].map(|at| at.map(|at| self.normal.time(at)));
+        let normal = |(state, at): (_, _)| (state, self.normal.time(at));
+        let times = [status.oldest, status.newest]
+            .map(|times| times.into_iter().map(normal).collect::<Vec<_>>());
         format!("{:?} {times:?}", status.counts)
     }
 

@@ -46,6 +46,8 @@ pub struct Switches {
     pub panic_in_schedules: AtomicBool,
     /// How many writes of declared schedules are refused as stale.
     pub stale_declarations: AtomicU32,
+    /// How many times a node became or remained the leader of maintenance.
+    pub led: AtomicU64,
     /// The next purge fails.
     pub fail_purge: AtomicBool,
     /// All settlements are refused as corruption of the database.
@@ -329,7 +331,9 @@ impl Store for Flaky {
     }
 
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        self.up()?.try_lead(node, lease).await
+        let leads = self.up()?.try_lead(node, lease).await?;
+        self.switches.led.fetch_add(u64::from(leads), Ordering::SeqCst);
+        Ok(leads)
     }
 
     async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {

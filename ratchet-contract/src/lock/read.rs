@@ -129,6 +129,7 @@ impl File {
                 part = Part::Argument;
             }
             "output" => job.output = rest.parse::<Shape>().map_err(shape_error)?,
+            "secret" if rest == "output" => job.secret_output = true,
             "type" => {
                 let mut reader = Reader::new(rest);
                 let name = reader.name().map_err(shape_error)?;

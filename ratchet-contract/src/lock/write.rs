@@ -48,6 +48,9 @@ fn write_job(f: &mut fmt::Formatter<'_>, name: &str, job: &JobContract) -> fmt::
     if job.output != Shape::Null {
         writeln!(f, "  output {}", job.output)?;
     }
+    if job.secret_output {
+        writeln!(f, "  secret output")?;
+    }
     for (name, def) in &job.types {
         write_type(f, name, def)?;
     }

@@ -51,6 +51,9 @@ pub struct Traced {
     pub sample: Option<Value>,
     /// What could not be found out, and what to do about it.
     pub warnings: Vec<Warning>,
+    /// Whether every part of the type was read. A type that reads a whole value before it looks at it, such as a struct with
+    /// `#[serde(flatten)]`, can have fields that were not found.
+    pub is_complete: bool,
 }
 
 /// What could not be found out about a type.
@@ -72,7 +75,8 @@ pub(crate) fn trace(read: TraceFn, shapes: &mut Shapes) -> Traced {
     let Trace { session, warnings, .. } = trace;
     let shape = shapes.shape(&session, ROOT);
     let sample = build::sample(&session, ROOT, false);
-    Traced { shape, sample, warnings }
+    let is_complete = warnings.is_empty() && !session.has_buffered();
+    Traced { shape, sample, warnings, is_complete }
 }
 
 struct Trace {

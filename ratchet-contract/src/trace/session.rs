@@ -59,6 +59,11 @@ impl Session {
         }
     }
 
+    /// Returns whether a type reads a whole value before it looks at it.
+    pub(super) fn has_buffered(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.kind, Kind::Buffered(_)))
+    }
+
     /// Returns the part of a node, which is added if it is new.
     pub(super) fn child(&mut self, parent: NodeId, step: Step) -> NodeId {
         let known = self.nodes[parent].children.iter().find(|id| self.nodes[**id].step == step);

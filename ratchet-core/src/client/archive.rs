@@ -13,7 +13,7 @@ use crate::runtime::Core;
 /// Describes the archive and removes jobs from it; see [`Ratchet::archive`].
 #[derive(Debug, Clone)]
 pub struct Archive {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     manner: Manner,
 }
 
@@ -48,16 +48,28 @@ impl Archive {
     /// Deletes archived jobs of a state that were archived at least this long ago, in several commits. Returns their number.
     /// Idempotency keys are kept.
     pub async fn purge(&self, state: JobState, age: Duration) -> Result<u64, StoreError> {
+        self.purge_some(state, age, u64::MAX).await
+    }
+
+    /// Like [`Self::purge`], and stops after the commit with which it has deleted at least this many jobs. A request with
+    /// a time limit can then be repeated.
+    pub async fn purge_some(
+        &self,
+        state: JobState,
+        age: Duration,
+        enough: u64,
+    ) -> Result<u64, StoreError> {
         const BATCH: u32 = 1000;
         let mut removed = 0;
-        loop {
+        while removed < enough {
             let change = Change::PurgeArchive { state, age, limit: BATCH };
             let reply = self.core.operate(&self.manner, "archive.purge", change).await;
             match reply.map_err(store_error)? {
-                ChangeReply::ArchivePurged(0) => return Ok(removed),
+                ChangeReply::ArchivePurged(0) => break,
                 ChangeReply::ArchivePurged(jobs) => removed += jobs,
                 _ => return Err(unexpected()),
             }
         }
+        Ok(removed)
     }
 }

@@ -154,7 +154,7 @@ fn bad_argument(name: &str, mistake: Mistake) -> SubmitError {
 }
 
 /// Returns the contract that a program has recorded for its job.
-fn contract_of(entry: &CatalogEntry) -> Option<JobContract> {
+pub(super) fn contract_of(entry: &CatalogEntry) -> Option<JobContract> {
     let mut contract: Contract = entry.shape.as_ref()?.as_str()?.parse().ok()?;
     contract.jobs.remove(&entry.name)
 }

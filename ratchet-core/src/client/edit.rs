@@ -13,7 +13,7 @@ use ratchet_store::rules::successor;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::acting::unexpected;
-use super::arguments::{MASK, is_plain};
+use super::arguments::{is_plain, masked_arguments, unmasked};
 use super::enqueue::submitting;
 use super::{AnyJob, JobHandle, Jobs, Ratchet, SubmitError, order};
 use crate::events::JobRef;
@@ -22,7 +22,7 @@ use crate::runtime::Core;
 /// The arguments of a successor; see [`Jobs::edit_and_retry`].
 ///
 /// An argument that is not set keeps its value. So does a secret argument that is set to `***`, which is how
-/// [`Jobs::arguments`] shows it.
+/// [`Jobs::arguments`] shows it, and a secret in an argument that is `***` at the same place.
 ///
 /// ```
 /// use ratchet_core::Edit;
@@ -168,7 +168,7 @@ impl Jobs {
     /// Returns the errors of [`Self::edit_and_retry`], except that keys are not reserved.
     pub async fn check_edit(&self, id: JobId, edit: Edit) -> Result<serde_json::Value, EditError> {
         let successor = self.successor(id, edit).await?;
-        Ok(super::masked_arguments(&self.core, &successor.spec))
+        Ok(masked_arguments(&self.core, &successor.spec))
     }
 
     /// Returns the checked successor of a job.
@@ -214,12 +214,30 @@ fn edited(
     let mut stored: BTreeMap<String, Box<RawValue>> =
         serde_json::from_slice(&spec.payload).unwrap_or_default();
     let mut arguments = if edit.all { BTreeMap::new() } else { stored.clone() };
+    let shown = masked_arguments(core, spec);
     for (name, value) in edit.fields {
-        let is_mask = serde_json::from_str::<&str>(value.get()).is_ok_and(|text| text == MASK);
-        let kept = (is_mask && !is_plain(core, &spec.name, &name)).then(|| stored.remove(&name));
-        arguments.insert(name, kept.flatten().unwrap_or(value));
+        let kept = match (stored.remove(&name), shown.get(&name)) {
+            (Some(stored), Some(shown)) if !is_plain(core, &spec.name, &name) => {
+                kept(&value, shown, &stored)
+            }
+            _ => None,
+        };
+        arguments.insert(name, kept.unwrap_or(value));
     }
     Ok(arguments)
+}
+
+/// Returns an edited argument with its stored secrets in place of the `***` that was shown for them. Returns `None` if the
+/// edit has replaced them.
+fn kept(edited: &RawValue, shown: &serde_json::Value, stored: &RawValue) -> Option<Box<RawValue>> {
+    let edited: serde_json::Value = serde_json::from_str(edited.get()).ok()?;
+    let value: serde_json::Value = serde_json::from_str(stored.get()).ok()?;
+    let kept = unmasked(edited.clone(), shown, &value);
+    if kept == value {
+        // Every digit is kept.
+        return Some(stored.to_owned());
+    }
+    if kept == edited { None } else { to_raw_value(&kept).ok() }
 }
 
 /// Gives a successor the options of the original.

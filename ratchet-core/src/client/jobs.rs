@@ -11,7 +11,7 @@ use ratchet_store::rules::{Explanation, Waiting};
 
 use super::Ratchet;
 use super::acting::Manner;
-use super::masked_arguments;
+use super::arguments::{displayed, masked_arguments};
 use crate::protect::{MISSING_KEY, PIPELINE_FULL};
 use crate::runtime::Core;
 
@@ -99,8 +99,8 @@ impl Jobs {
         self.core.store.unknown_jobs().await
     }
 
-    /// Returns the arguments of a job as JSON, for display. Those that are marked as secret are `***`. If this program does
-    /// not know the job, all of them are.
+    /// Returns the arguments of a job as JSON, for display. Those that are secret are `***`, and so is every
+    /// [`Secret`](crate::Secret) in the others. If this program does not know the job, all of them are.
     ///
     /// ```
     /// # use ratchet_core::{JobId, Ratchet, StoreError};
@@ -113,6 +113,13 @@ impl Jobs {
     /// ```
     pub fn arguments(&self, job: &JobRecord) -> serde_json::Value {
         masked_arguments(&self.core, &job.spec)
+    }
+
+    /// Returns jobs for display: in their outputs and checkpoints, every [`Secret`](crate::Secret) and the texts of the
+    /// secret arguments are `***`. For a job that this program does not know, both are `***`, unless a worker has recorded in
+    /// the catalog that the job has no secrets.
+    pub async fn for_display(&self, jobs: Vec<JobRecord>) -> Result<Vec<JobRecord>, StoreError> {
+        displayed(&self.core, jobs).await
     }
 
     /// Returns the hand-off that was admitted as this job: its pipeline, its key and the job that handed it over. Returns

@@ -7,8 +7,10 @@ use serde_json::value::RawValue;
 
 use super::order;
 use crate::events::JobRef;
-use crate::failure::catch_panic;
-use crate::job::{ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, Registration};
+use crate::failure::{KnownSecrets, catch_panic};
+use crate::job::{
+    ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, Registration, secrets_of,
+};
 use ratchet_keyring::{Envelope, KeyError};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, LimitError, brief};
@@ -268,10 +270,17 @@ pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError>
     let valid = catch_panic(|| job.validate());
     let valid =
         valid.unwrap_or_else(|panic| Err(format!("its validator panicked: {}", panic.message)));
-    valid.map_err(|why| SubmitError::Refused { job: def.name, why: cut(why) })?;
-    let mut args = Encoder::new();
-    job.encode(&mut args);
-    encoded(core, def, args.finish(), job.keys())
+    let payload = || {
+        let mut args = Encoder::new();
+        job.encode(&mut args);
+        args.finish()
+    };
+    valid.map_err(|why| {
+        // The reason may quote the arguments.
+        let payload = catch_panic(payload).ok().and_then(Result::ok).unwrap_or_default();
+        SubmitError::Refused { job: def.name, why: cut(without_secrets(def, &payload, why)) }
+    })?;
+    encoded(core, def, payload(), job.keys())
 }
 
 /// Validates and encodes an invocation of a registered job, given as JSON.
@@ -281,18 +290,26 @@ pub(super) fn named_spec(
     arguments: &[u8],
 ) -> Result<JobSpec, SubmitError> {
     let def = &job.def;
-    let refused = |why| SubmitError::Refused { job: def.name, why };
+    let refused = |why| {
+        let why = cut(without_secrets(def, arguments, why));
+        SubmitError::Refused { job: def.name, why }
+    };
     let mut unknown = Vec::new();
     let read = catch_panic(|| job.submission(arguments, |left| unknown = left));
     let read =
         read.map_err(|panic| refused(format!("reading them panicked: {}", panic.message)))?;
-    let arguments = |error| SubmitError::Arguments { job: def.name, error };
-    let submission = read.map_err(arguments)?;
+    let mistaken = |error| SubmitError::Arguments { job: def.name, error };
+    let submission = read.map_err(mistaken)?;
     if let Some(field) = unknown.into_iter().next() {
-        return Err(arguments(DecodeError::Unknown { field }));
+        return Err(mistaken(DecodeError::Unknown { field }));
     }
-    submission.valid.map_err(|why| refused(cut(why)))?;
+    submission.valid.map_err(refused)?;
     encoded(core, def, submission.payload, submission.keys)
+}
+
+/// Replaces the secret arguments in a text of the application.
+fn without_secrets(def: &JobDef, payload: &[u8], text: String) -> String {
+    secrets_of(def, payload).into_iter().collect::<KnownSecrets>().hide_in(text)
 }
 
 fn encoded(

@@ -17,7 +17,7 @@ pub(crate) use breaker::breaker_settings;
 pub use defaults::JobDefaults;
 pub use env::{BadVariable, EnvError};
 pub use queue::{DepthLimit, QueueConfig};
-pub use retention::{ArchiveFor, PurgeWindow};
+pub use retention::{ArchiveFor, PurgeWindow, Retention};
 pub use run_mode::RunMode;
 pub use setting::Setting;
 

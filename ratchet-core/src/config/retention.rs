@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use ratchet_store::model::JobState;
 use ratchet_store::rules::recurring::{Cron, CronError};
+
+use super::Config;
 
 /// What becomes of the jobs of a terminal state after their retention.
 ///
@@ -26,6 +29,30 @@ pub enum ArchiveFor {
     Forever,
     /// They are archived, and deleted after this time in the archive.
     Time(Duration),
+}
+
+/// How long the jobs of a terminal state are kept, and what becomes of them after that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retention {
+    /// The terminal state.
+    pub state: JobState,
+    /// How long the jobs are kept; `None` means forever.
+    pub keep: Option<Duration>,
+    /// What becomes of them after that.
+    pub archive: ArchiveFor,
+}
+
+impl Config {
+    /// Returns the retention of each terminal state.
+    pub fn retentions(&self) -> [Retention; 3] {
+        let of = |state, keep, archive| Retention { state, keep, archive };
+        [
+            of(JobState::Succeeded, self.keep_succeeded, self.archive_succeeded),
+            of(JobState::Canceled, self.keep_canceled, self.archive_canceled),
+            of(JobState::Failed, self.keep_failed, self.archive_failed),
+        ]
+    }
 }
 
 /// When maintenance deletes and archives old jobs: for a time after each occurrence of a cron expression.
@@ -72,6 +99,27 @@ impl PurgeWindow {
         cron.after(from).is_some_and(|opened| opened <= now)
     }
 
+    /// Returns when the window opens next after an instant. `None` if it never does.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use ratchet_core::PurgeWindow;
+    ///
+    /// let nights = PurgeWindow::new("0 2 * * *", Duration::from_hours(4), "UTC")?;
+    /// let next = nights.next_opening("2026-11-18T12:00:00Z".parse()?);
+    /// assert_eq!(next, Some("2026-11-19T02:00:00Z".parse()?));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn next_opening(&self, after: Timestamp) -> Option<Timestamp> {
+        Cron::new(&self.opens, &self.zone).ok()?.after(after)
+    }
+
+    /// Returns `true` if a whole window has passed between two instants.
+    pub(crate) fn has_passed(&self, since: Timestamp, now: Timestamp) -> bool {
+        let closed = self.next_opening(since).map(|opened| opened.checked_add(self.duration));
+        closed.is_some_and(|closed| closed.is_ok_and(|closed| closed <= now))
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
         if self.duration < Self::SHORTEST {
             return Some("`purge_window` must be at least 2 minutes long".to_owned());
@@ -99,6 +147,19 @@ mod tests {
             ("2026-11-18T06:00:00Z", false),
         ] {
             assert_eq!(nights.is_open(at(instant)), open, "{instant}");
+        }
+    }
+
+    #[test]
+    fn a_01_a_whole_window_has_passed_when_it_has_closed() {
+        let nights = PurgeWindow::new("0 2 * * *", Duration::from_hours(4), "UTC").expect("reads");
+        for (since, now, passed) in [
+            ("2026-11-18T01:00:00Z", "2026-11-18T05:59:59Z", false),
+            ("2026-11-18T01:00:00Z", "2026-11-18T06:00:00Z", true),
+            ("2026-11-18T03:00:00Z", "2026-11-18T12:00:00Z", false),
+            ("2026-11-18T03:00:00Z", "2026-11-19T06:00:00Z", true),
+        ] {
+            assert_eq!(nights.has_passed(at(since), at(now)), passed, "{since} {now}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The text form of settings: how the environment writes them and how they are displayed.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use super::{ArchiveFor, PurgeWindow, RunMode};
@@ -163,6 +163,12 @@ impl SettingValue for ArchiveFor {
     }
 }
 
+impl fmt::Display for ArchiveFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show())
+    }
+}
+
 impl SettingValue for Option<PurgeWindow> {
     const EXPECTS: &'static str = "`always`, or a cron expression, a duration and a time zone, such as `0 2 * * *; 4h; Europe/Vienna`";
 
@@ -304,7 +310,7 @@ impl SettingValue for Backoff {
 mod tests {
     use super::*;
 
-    fn round<T: SettingValue + PartialEq + std::fmt::Debug>(texts: &[&str]) {
+    fn round<T: SettingValue + PartialEq + fmt::Debug>(texts: &[&str]) {
         for text in texts {
             let value = T::read(text).unwrap_or_else(|| panic!("`{text}` must be {}", T::EXPECTS));
             assert_eq!(value.show(), *text);

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ratchet_contract::{Argument, Contract, JobContract, Shape, Shapes};
 use serde_json::{Map, Value};
 
-use crate::job::{ArgDef, DecodeError, Encoder, Registration};
+use crate::job::{ArgDef, DecodeError, Encoder, Registration, Secrecy};
 
 /// The contract of some jobs, and what could not be found out about them.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +49,7 @@ fn describe_job(job: &Registration, warnings: &mut Vec<String>) -> JobContract {
         format!("job `{}`: the output `{}` {}", def.name, warning.path, warning.text)
     }));
     contract.output = output.shape;
+    contract.secret_output = job.output().secrecy() == Secrecy::Some;
     contract.types = shapes.into_types();
     contract.aliases = def.aliases.iter().map(ToString::to_string).collect();
     contract.version = def.version;
@@ -82,7 +83,9 @@ fn argument(arg: &ArgDef, shape: Shape, defaults: &Map<String, Value>) -> Argume
     argument.aliases = arg.aliases.iter().map(ToString::to_string).collect();
     argument.required = !arg.has_default && !optional;
     argument.default = defaults.get(arg.name).cloned();
-    argument.secret = arg.secret;
+    argument.secret = arg.has_secret();
+    // The lock file is committed, and a generated client must not contain it.
+    argument.default.take_if(|_| argument.secret);
     argument.docs = arg.docs.to_owned();
     argument
 }

@@ -8,7 +8,10 @@ use std::time::Duration;
 use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain, shorten};
-use super::{Directive, ErrorClass, HandlerError, PanicReport, Panics, catch_panic, fingerprint};
+use super::{
+    DefaultSanitizer, Directive, ErrorClass, HandlerError, KnownSecrets, PanicReport, Panics,
+    catch_panic, fingerprint,
+};
 use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.
@@ -74,6 +77,8 @@ pub(crate) enum Classified {
 pub(crate) struct Classifier {
     sanitizer: Arc<dyn ErrorSanitizer>,
     panics: Arc<Panics>,
+    /// The secrets of the run that the texts come from.
+    secrets: KnownSecrets,
 }
 
 /// The maximum length before sanitizing; stored messages are truncated further.
@@ -81,13 +86,18 @@ const LONGEST: usize = 64 * 1024;
 
 impl Classifier {
     pub(crate) fn new(sanitizer: Arc<dyn ErrorSanitizer>) -> Self {
-        Self { sanitizer, panics: Arc::default() }
+        Self { sanitizer, panics: Arc::default(), secrets: KnownSecrets::default() }
     }
 
     /// Counts panics of the sanitizer in `panics`.
     pub(crate) fn counting(mut self, panics: &Arc<Panics>) -> Self {
         self.panics = Arc::clone(panics);
         self
+    }
+
+    /// Returns a classifier for the texts of one run, which also replaces the secrets of the run.
+    pub(crate) fn knowing(&self, secrets: KnownSecrets) -> Self {
+        Self { secrets, ..self.clone() }
     }
 
     /// Returns the record of an error that does not fail a run.
@@ -134,16 +144,14 @@ impl Classifier {
             None if fatal => Retryability::Fatal,
             None => Retryability::Transient,
         };
-        let error_type = error_type(&error);
-        let message = message(&error);
+        let error_type = self.secrets.hide_in(error_type(&error));
+        let message = self.hidden(&message(&error));
         let sanitized = self.sanitize(&RawError {
             error_type: &error_type,
             message: &message,
             error: Some(error.error()),
         });
-        let code = error.code().map(|code| {
-            clip(self.text(&error_type, &code[..code.floor_char_boundary(LONGEST)]), limits::CODE)
-        });
+        let code = error.code().map(|code| clip(self.text(&error_type, code), limits::CODE));
         let mut failure = Failure::new(record(kind, error_type, sanitized, code));
         failure.record.retryable =
             kind == FailureKind::Error && retryability == Retryability::Transient;
@@ -189,19 +197,46 @@ impl Classifier {
         Failure::new(record(FailureKind::Signature, error_type.to_owned(), message, None))
     }
 
-    /// Sanitizes a text for storage.
-    fn text(&self, error_type: &str, message: &str) -> String {
-        let message = &message[..message.floor_char_boundary(LONGEST)];
-        self.sanitize(&RawError { error_type, message, error: None })
+    /// Returns a panic with a sanitized message, for the log of the process.
+    pub(crate) fn sanitized(&self, panic: PanicReport) -> PanicReport {
+        let message = self.text("Panic", &panic.message);
+        PanicReport { message, ..panic }
     }
 
-    /// Calls the user's sanitizer. If it panics, the message is discarded. In any case, control characters are removed
-    /// from the result and its length is limited.
+    /// Sanitizes a text of an error or a refusal.
+    pub(crate) fn text(&self, error_type: &str, message: &str) -> String {
+        let message = self.hidden(message);
+        self.sanitize(&RawError { error_type, message: &message, error: None })
+    }
+
+    /// Sanitizes a text that a handler has written: a log line, a progress message or a warning.
+    pub(crate) fn line(&self, text: &str) -> String {
+        let text = self.hidden(text);
+        self.guarded(usize::MAX, || self.sanitizer.sanitize_text(&text))
+    }
+
+    /// Replaces the secrets of the run, and truncates the text.
+    fn hidden(&self, text: &str) -> String {
+        // Replaced first, so that the cut does not leave a part of a secret. The text may have been cut before.
+        let hidden = self.secrets.hide(text);
+        let cut = &hidden[..hidden.floor_char_boundary(LONGEST)];
+        let is_cut = cut.len() < hidden.len() || text.len() + 4 > LONGEST;
+        if is_cut { self.secrets.hide_cut(cut).to_owned() } else { hidden.into_owned() }
+    }
+
     fn sanitize(&self, error: &RawError<'_>) -> String {
-        match catch_panic(|| self.sanitizer.sanitize(error)) {
-            Ok(message) => clip(plain(&message).into_owned(), limits::MESSAGE),
-            Err(panic) => {
-                self.panics.note("sanitizer", &panic);
+        self.guarded(limits::MESSAGE, || self.sanitizer.sanitize(error))
+    }
+
+    /// Calls the user's sanitizer. If it panics, the message is discarded. In any case, secrets of the run and control
+    /// characters are removed from the result and its length is limited.
+    fn guarded(&self, limit: usize, sanitize: impl FnOnce() -> String) -> String {
+        match catch_panic(sanitize) {
+            // The sanitizer may have taken the text from the error itself.
+            Ok(message) => clip(plain(&self.secrets.hide(&message)).into_owned(), limit),
+            Err(PanicReport { message, location }) => {
+                let message = DefaultSanitizer::default().clean(&self.hidden(&message));
+                self.panics.note("sanitizer", &PanicReport { message, location });
                 "[the sanitizer panicked on this message]".to_owned()
             }
         }

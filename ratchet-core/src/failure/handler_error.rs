@@ -171,7 +171,9 @@ pub(super) fn source<'a>(
 impl Drop for HandlerError {
     fn drop(&mut self) {
         if let Some(panic) = self.error.take().and_then(drop_catching_panics) {
-            tracing::warn!(panic = %panic.message, "the error of a job panicked while it was dropped");
+            // The message is not sanitized, and the secrets of the run are not known here.
+            let location = panic.location.as_deref().unwrap_or("an unknown place");
+            tracing::warn!(location, "the error of a job panicked while it was dropped");
         }
     }
 }

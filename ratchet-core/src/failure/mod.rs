@@ -4,6 +4,7 @@ mod classify;
 mod directive;
 mod fingerprint;
 mod handler_error;
+mod known_secrets;
 mod panics;
 mod permanent;
 mod sanitize;
@@ -16,7 +17,10 @@ pub use classify::{Failure, Retryability};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
 pub use fingerprint::fingerprint;
 pub use handler_error::{HandlerError, JobError, Layer};
-pub(crate) use panics::{PanicReport, Panics, catch_panic, drop_catching_panics, install_hook};
+pub(crate) use known_secrets::{KnownSecrets, MASK};
+pub(crate) use panics::{
+    PanicReport, Panics, catch_panic, drop_catching_panics, hushed, install_hook,
+};
 pub use permanent::{
     AsDynError, ClassifiedError, ErrorClass, Permanent, PermanentError, TransparentError, permanent,
 };

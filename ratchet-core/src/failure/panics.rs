@@ -1,10 +1,13 @@
 //! Catches panics of user code, with their locations.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, Once, PoisonError};
+
+use super::KnownSecrets;
 
 /// The message and location of a panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,38 @@ pub(crate) struct PanicReport {
 thread_local! {
     /// The location of the last panic of this thread. Only the hook receives it.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+
+    /// The secrets of the run that this thread executes.
+    static SECRETS: RefCell<KnownSecrets> = RefCell::default();
+}
+
+/// Runs the code of a run. If it panics with a message that quotes a secret of the run, the secret is not printed.
+pub(crate) fn hushed<T>(secrets: &KnownSecrets, work: impl FnOnce() -> T) -> T {
+    struct Restore(KnownSecrets);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SECRETS.set(std::mem::take(&mut self.0));
+        }
+    }
+
+    let _restore = Restore(SECRETS.replace(secrets.clone()));
+    work()
+}
+
+/// Prints a panic whose message quotes a secret, without the secret. Returns `false` if the message quotes none.
+fn print_hushed(info: &PanicHookInfo<'_>, place: Option<&str>) -> bool {
+    let Some(message) = info.payload_as_str() else { return false };
+    // If the thread is shutting down, it executes no run.
+    let hidden = SECRETS.try_with(|secrets| match secrets.borrow().hide(message) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(hidden) => Some(hidden),
+    });
+    let Some(hidden) = hidden.ok().flatten() else { return false };
+    let thread = std::thread::current();
+    let (name, place) = (thread.name().unwrap_or("<unnamed>"), place.unwrap_or("an unknown place"));
+    eprintln!("\nthread '{name}' panicked at {place}:\n{hidden}");
+    true
 }
 
 /// Installs, once, a panic hook that records the location and then calls the previous hook.
@@ -26,8 +61,12 @@ pub(crate) fn install_hook() {
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             let place = info.location().map(ToString::to_string);
             // If the thread is shutting down, the slot is gone and the location stays unknown.
+            let is_printed = print_hushed(info, place.as_deref());
             let _ = PLACE.try_with(|slot| slot.replace(place));
-            previous(info);
+            // The hook of the application would print or send the message with the secret.
+            if !is_printed {
+                previous(info);
+            }
         }));
     });
 }

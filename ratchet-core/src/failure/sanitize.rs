@@ -15,12 +15,19 @@ pub struct RawError<'a> {
     pub error: Option<&'a (dyn Error + 'static)>,
 }
 
-/// Removes confidential parts of error messages.
+/// Removes confidential parts of error messages and of other texts of handlers.
 ///
 /// Called before a message is stored or published. Must be fast and must not block.
 pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
     /// Returns the message to store. The name of the error type is stored separately.
     fn sanitize(&self, error: &RawError<'_>) -> String;
+
+    /// Returns the text to store for a text that a handler has written: a log line, a progress message or a warning.
+    ///
+    /// Unless it is implemented, removes what the [`DefaultSanitizer`] removes, without a limit on the length.
+    fn sanitize_text(&self, text: &str) -> String {
+        DefaultSanitizer { max_len: usize::MAX }.clean(text)
+    }
 }
 
 /// Removes credentials in URLs, email addresses, bearer tokens and `key=secret` pairs, and limits the length.
@@ -56,8 +63,11 @@ const REDACTED: &str = "[REDACTED]";
 impl DefaultSanitizer {
     /// Returns the text without secrets, truncated to `max_len` bytes.
     pub fn clean(&self, text: &str) -> String {
-        let mut scan =
-            Scan { text, at: 0, out: String::with_capacity(text.len().min(self.max_len * 2)) };
+        let mut scan = Scan {
+            text,
+            at: 0,
+            out: String::with_capacity(text.len().min(self.max_len.saturating_mul(2))),
+        };
         // Stops soon after the limit. The last step may exceed it, so that the cut does not fall into a secret.
         while scan.at < text.len() && scan.out.len() <= self.max_len {
             scan.step();

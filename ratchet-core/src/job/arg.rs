@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use ratchet_contract::{TraceError, Tracer, traced};
+use ratchet_contract::{TraceError, Tracer};
 
-use super::TypeTrace;
+use super::{Secrecy, TypeTrace};
 
 /// A type that can be a stored argument of a job: any type that serde can serialize and deserialize.
 #[diagnostic::on_unimplemented(
@@ -39,7 +39,7 @@ impl<T: Serialize + DeserializeOwned + 'static> JobArg for T {
         super::codec::absent()
     }
 
-    const TRACE: TypeTrace = TypeTrace::new(traced::<T>);
+    const TRACE: TypeTrace = TypeTrace::of::<T>();
 }
 
 /// A stored argument: its name, and how values of its type are written and read.
@@ -159,7 +159,7 @@ pub struct ArgDef {
     pub ty: &'static str,
     /// The doc comment on the argument.
     pub docs: &'static str,
-    /// Whether the argument is marked `#[job(secret)]`.
+    /// Whether the argument is marked `#[job(secret)]`, or its type is spelled with `Secret<…>`.
     pub secret: bool,
     /// Whether the argument is marked `#[job(default)]`.
     pub has_default: bool,
@@ -170,5 +170,26 @@ pub struct ArgDef {
 impl ArgDef {
     const fn new(name: &'static str, ty: &'static str, trace: TypeTrace) -> Self {
         Self { name, ty, aliases: &[], docs: "", secret: false, has_default: false, trace }
+    }
+
+    /// Returns whether the argument is secret, or its type has a [`Secret`](crate::Secret) somewhere. Traces the type when
+    /// it is called first, which takes about a millisecond.
+    pub fn has_secret(&self) -> bool {
+        self.secrecy() == Secrecy::Some
+    }
+
+    pub(crate) fn secrecy(&self) -> Secrecy {
+        if self.secret { Secrecy::Some } else { self.trace.secrecy() }
+    }
+
+    /// Returns a stored value of the argument for display: with `***` in place of its secrets. Returns `None` if the
+    /// argument is secret as a whole, or cannot be read and may have a secret.
+    pub(crate) fn shown(&self, json: &str) -> Option<String> {
+        if self.secret { None } else { self.trace.shown(json) }
+    }
+
+    /// Returns all names under which the argument may be stored.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 }

@@ -77,7 +77,7 @@ impl<'a> Decoder<'a> {
         match names.find_map(|name| self.fields.remove(*name)) {
             Some(raw) => {
                 // The text of serde quotes the value.
-                let hide = |error| if arg.def.secret { hidden() } else { error };
+                let hide = |error| if arg.def.has_secret() { hidden() } else { error };
                 (arg.read)(raw.get())
                     .map_err(|error| DecodeError::Argument { argument, error: hide(error) })
             }
@@ -99,7 +99,7 @@ impl<'a> Decoder<'a> {
 
 /// Replaces the error of a secret argument.
 fn hidden() -> serde_json::Error {
-    serde::de::Error::custom("the stored value does not fit; it is not shown because it is secret")
+    serde::de::Error::custom(super::secret::HIDDEN)
 }
 
 /// The error returned when an argument cannot be written as JSON.

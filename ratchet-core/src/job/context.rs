@@ -2,6 +2,7 @@
 
 mod log;
 mod recorded;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +16,10 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 pub use self::recorded::KeepError;
-use self::recorded::{Recorded, line};
+use self::recorded::Recorded;
 pub(crate) use self::recorded::{Room, RunItems};
 use super::{InputDef, RunHost, State, StopSignal};
-use crate::failure::JobError;
+use crate::failure::{JobError, KnownSecrets};
 use ratchet_store::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, NewGraph, NewHandOff, NewJob, NewReject,
     Progress, RunNotes, StepInput, TraceContext,
@@ -57,6 +58,8 @@ struct Run {
     step_inputs: OnceLock<StepInputs>,
     /// The trace context of the span of the run.
     trace: OnceLock<TraceContext>,
+    /// The secrets that the run has read or written so far.
+    secrets: Mutex<KnownSecrets>,
 }
 
 /// The input of a step from the steps before it.
@@ -87,6 +90,7 @@ impl JobContext {
                 dirty: AtomicBool::new(false),
                 step_inputs: OnceLock::new(),
                 trace: OnceLock::new(),
+                secrets: Mutex::default(),
             }),
         }
     }
@@ -208,10 +212,11 @@ impl JobContext {
     }
 
     /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
-    /// [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated.
+    /// [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. It passes the
+    /// [sanitizer](crate::ErrorSanitizer).
     pub fn set_progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
-        let message = line(message.into());
+        let message = self.sanitized(&message.into());
         self.note("progress", |recorded| {
             recorded.notes.progress = Some(Progress { percent, message });
         });
@@ -226,7 +231,7 @@ impl JobContext {
     /// [`limits::CHECKPOINT`](ratchet_store::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
     /// [`limits::DEPTH`](ratchet_store::model::limits::DEPTH) levels deep.
     pub fn set_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
-        let value = recorded::value("checkpoint", state)?;
+        let value = self.learning(|| recorded::value("checkpoint", state))?;
         self.write("checkpoint", |recorded| recorded.notes.checkpoint = Some(value))
     }
 
@@ -234,7 +239,7 @@ impl JobContext {
     pub fn checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
         let saved =
             self.recorded().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
-        saved.map(serde_json::from_value).transpose()
+        self.learning(|| saved.map(serde_json::from_value).transpose())
     }
 
     /// Records an item that could not be processed. The sanitized error is stored with the run; the item itself is not.
@@ -244,20 +249,20 @@ impl JobContext {
         self.note("rejected item", |recorded| recorded.items.reject(reject));
     }
 
-    /// Like [`Self::reject_item`], but also stores the item as JSON.
+    /// Like [`Self::reject_item`], but also stores the item as JSON, with `***` in place of secrets.
     pub fn reject_item_with<T: Serialize>(
         &self,
         index: u64,
         error: impl Into<JobError>,
         item: &T,
     ) -> Result<(), KeepError> {
-        let payload = recorded::json("rejected item", item)?;
+        let payload = self.masked("rejected item", item)?;
         let reject = self.reject(index, error.into(), Some(payload));
         self.write("rejected item", |recorded| recorded.items.reject(reject))
     }
 
     fn reject(&self, index: u64, error: JobError, payload: Option<String>) -> NewReject {
-        let record = self.run.host.classifier().record(error.into_handler_error());
+        let record = self.classifier().record(error.into_handler_error());
         NewReject {
             index,
             error_type: record.error_type,
@@ -292,7 +297,7 @@ impl JobContext {
         key: impl Into<String>,
         checkpoint: &T,
     ) -> Result<(), KeepError> {
-        let checkpoint = recorded::value("hand-off", checkpoint)?;
+        let checkpoint = self.learning(|| recorded::value("hand-off", checkpoint))?;
         let mut hand_off = NewHandOff::new(pipeline, key, checkpoint);
         recorded::check_hand_off(&hand_off)?;
         hand_off.tenant = self.tenant().map(str::to_owned);

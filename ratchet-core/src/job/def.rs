@@ -194,9 +194,9 @@ impl JobDef {
     }
 
     /// Returns `true` if the job is encrypted by every runtime with encryption keys: it is marked, or has an argument that
-    /// is secret.
+    /// is secret or has a [`Secret`](crate::Secret).
     pub fn is_confidential(&self) -> bool {
-        self.encrypt || self.args.iter().any(|arg| arg.secret)
+        self.encrypt || self.args.iter().any(ArgDef::has_secret)
     }
 
     /// Sets the version of the payload format.

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use super::Secret;
+
 /// The keys of one invocation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,6 +73,44 @@ pub trait KeyPart {
 impl<T: Display> KeyPart for T {
     fn key_part(&self) -> &dyn Display {
         self
+    }
+}
+
+/// A field that a template names. Its inherent method shadows that of [`KeyProbeFallback`] for a secret.
+#[derive(Debug)]
+pub struct KeyProbe<'a, T>(pub &'a T);
+
+/// A value that operators may see.
+#[diagnostic::on_unimplemented(
+    message = "a secret cannot be part of a key: a key is shown to operators",
+    label = "named in this template"
+)]
+pub trait MayBeShown {}
+
+impl<'a, T: 'static> KeyProbe<'a, Secret<T>> {
+    /// Refuses the secret.
+    pub fn part(&self) -> &'a Secret<T>
+    where
+        Secret<T>: MayBeShown,
+    {
+        self.0
+    }
+}
+
+/// The fallback of [`KeyProbe`] for values that are not secret.
+pub trait KeyProbeFallback {
+    /// The type of the field.
+    type Field;
+
+    /// Returns the field.
+    fn part(&self) -> Self::Field;
+}
+
+impl<'a, T> KeyProbeFallback for KeyProbe<'a, T> {
+    type Field = &'a T;
+
+    fn part(&self) -> &'a T {
+        self.0
     }
 }
 

@@ -26,6 +26,9 @@ mod keys;
 mod registry;
 mod returns;
 mod schedule;
+mod secret;
+mod secret_scope;
+mod secrets_of;
 mod state;
 mod stop_signal;
 mod trace;
@@ -61,7 +64,7 @@ pub use input::{
     FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, WithoutInputs, input, input_all,
 };
 pub use input_ref::{InputListRef, InputRef};
-pub use keys::{KeyPart, KeyTemplates, Keys, key_part};
+pub use keys::{KeyPart, KeyProbe, KeyProbeFallback, KeyTemplates, Keys, MayBeShown, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
@@ -72,9 +75,13 @@ pub use returns::{
 };
 pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
+pub use secret::Secret;
+pub(crate) use secret_scope::{collecting, masking};
+pub(crate) use secrets_of::{secrets_of, stored_fields};
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
 pub use trace::{TraceMode, TraceRelation};
+pub(crate) use type_trace::Secrecy;
 pub use type_trace::{OutputProbe, OutputProbeFallback, TypeTrace};
 pub use upgrade::{MayRefuse, OldArguments, Upgrade, Upgrades, too_old, upgraded};
 pub use validate::{Validate, validated};

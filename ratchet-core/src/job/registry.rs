@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::JobContext;
 use super::{
     DecodeError, Decoder, EncodeError, Encoder, Handler, InjectError, Job, JobDef, Keys, RunFuture,
-    TypeTrace,
+    Secrecy, TypeTrace, secrets_of,
 };
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
@@ -109,6 +109,14 @@ impl Registration {
     /// Returns how the JSON shape of the output is traced.
     pub const fn output(&self) -> TypeTrace {
         self.output
+    }
+
+    /// Returns whether an invocation with this payload is encrypted by every runtime with encryption keys: its definition
+    /// says so, or it has or returns a secret.
+    pub(crate) fn is_confidential(&self, payload: &[u8]) -> bool {
+        self.def.is_confidential()
+            || self.output.secrecy() == Secrecy::Some
+            || !secrets_of(&self.def, payload).is_empty()
     }
 
     /// Writes the default values of the arguments.

@@ -146,6 +146,7 @@ impl Ratchet {
         self.runs(&mut findings, overview.now).await?;
         self.batches(&mut findings, overview.now).await?;
         self.operations_of(&mut findings, overview.now).await?;
+        self.archived_too_long(&mut findings, overview.now).await?;
         schedules(&mut findings, &self.schedules().list().await?, &overview);
         let vitals = self.core.store.vitals(thorough).await?;
         condition::condition(&mut findings, &vitals, &overview);
@@ -259,11 +260,11 @@ impl Ratchet {
 }
 
 #[derive(Debug, Default)]
-struct Findings(Vec<Finding>);
+pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
     /// Adds a finding of the check with this id.
-    fn add(&mut self, id: &'static str, problem: String, remedy: impl Into<String>) {
+    pub(super) fn add(&mut self, id: &'static str, problem: String, remedy: impl Into<String>) {
         let severity = CHECKS
             .iter()
             .find(|check| check.id == id)
@@ -273,7 +274,7 @@ impl Findings {
 }
 
 /// Returns a duration in whole seconds, without its sign, for display.
-fn seconds(duration: SignedDuration) -> String {
+pub(super) fn seconds(duration: SignedDuration) -> String {
     format!("{:#}", SignedDuration::from_secs(duration.as_secs().saturating_abs()))
 }
 

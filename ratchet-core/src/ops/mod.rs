@@ -1,5 +1,6 @@
 //! What operators look at and do. The command line, the API and the pages are front ends of this module.
 
+mod archive;
 mod audit;
 mod doctor;
 mod failures;
@@ -8,6 +9,7 @@ mod reencrypt;
 mod stored_review;
 mod verb;
 
+pub use archive::{ArchiveOverview, ArchivedState, WindowOverview};
 pub use audit::{Audit, AuditError, AuditReport};
 pub use doctor::{CHECKS, Check, Finding, Severity};
 pub use failures::{FailureError, FailureGroup, FailureGroups, Failures};

@@ -52,8 +52,12 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 73] = [
+pub const VERBS: [Verb; 77] = [
     reads("alerts.list"),
+    reads("archive.export"),
+    reads("archive.list"),
+    changes("archive.purge", Capability::Purge),
+    reads("archive.status"),
     reads("audit.list"),
     reads("audit.verify"),
     changes("breakers.close", Capability::ActBreakers),

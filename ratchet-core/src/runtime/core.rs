@@ -131,7 +131,7 @@ impl Core {
         let Some(protector) = &self.protector else { return };
         let found = catch_panic(|| self.resolver.resolve(&spec.name)).ok().flatten();
         // A job whose definition is not known here may have secret arguments.
-        let marked = found.is_none_or(|found| found.def.is_confidential());
+        let marked = found.is_none_or(|found| found.is_confidential(&spec.payload));
         spec.protection = protector.protection(&spec.queue, marked);
         for callback in [&mut spec.on_success, &mut spec.on_failure].into_iter().flatten() {
             self.mark_confidential(callback);

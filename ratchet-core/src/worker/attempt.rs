@@ -13,11 +13,11 @@ use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
 use super::{conditions, full_pipelines, refused_jobs, step_inputs};
 use crate::decide::Outcome;
-use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic};
+use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic, hushed};
 use crate::job::Output;
 use crate::job::StopCause;
 use crate::job::{Hooks, JobContext};
-use crate::job::{Prepared, RunFuture};
+use crate::job::{Prepared, RunFuture, secrets_of};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
@@ -52,7 +52,7 @@ pub(crate) async fn attempt(
     let whole = AssertUnwindSafe(whole);
     let outcome = match whole.catch_unwind().instrument(run_span(core, ctx)).await {
         Ok(outcome) => outcome,
-        Err(payload) => panicked(core, PanicReport::new(payload)),
+        Err(payload) => panicked(ctx, PanicReport::new(payload)),
     };
     let duration = core.clock.monotonic().saturating_sub(started);
     let result = end(core, ctx, outcome, duration, effects);
@@ -125,30 +125,39 @@ async fn ready(
 
 /// Not async: the arguments of a job do not have to be `Send` before its function has taken them.
 fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(RunFuture, Hooks), Outcome> {
-    let (prepared, hooks) = prepare(core, job).map_err(Outcome::Failed)?;
-    match catch_panic(|| prepared.run(ctx.clone())) {
+    let (prepared, hooks) = prepare(core, job, ctx).map_err(Outcome::Failed)?;
+    let run = || ctx.learning(|| catch_panic(|| prepared.run(ctx.clone())));
+    match hushed(&ctx.secrets(), run) {
         Ok(Ok(run)) => Ok((run, hooks)),
-        Ok(Err(error)) => Err(failed(core, JobError::from(error))),
-        Err(panic) => Err(panicked(core, panic)),
+        Ok(Err(error)) => Err(failed(ctx, JobError::from(error))),
+        Err(panic) => Err(panicked(ctx, panic)),
     }
 }
 
 /// Resolves the job, checks the allow-list of its queue and decodes its arguments.
-fn prepare(core: &Core, job: &Claimed) -> Result<(Box<dyn Prepared>, Hooks), Box<Failure>> {
+fn prepare(
+    core: &Core,
+    job: &Claimed,
+    ctx: &JobContext,
+) -> Result<(Box<dyn Prepared>, Hooks), Box<Failure>> {
     let spec = &job.spec;
-    let invalid = |error_type, why: &str| Box::new(core.classifier.invalid(error_type, why));
+    let invalid = |error_type, why: &str| Box::new(ctx.classifier().invalid(error_type, why));
     // Only names that the resolver knew at start are claimed, so its answer has changed since.
     let unknown = || invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name));
     let registration = match core.resolve(&spec.name) {
         Ok(found) => found.ok_or_else(unknown)?,
-        Err(panic) => return Err(Box::new(core.classifier.panic(panic.within("resolver")))),
+        Err(panic) => return Err(Box::new(ctx.classifier().panic(panic.within("resolver")))),
     };
     if !core.config.allows(&spec.queue, &spec.name) {
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
         return Err(invalid("NotAllowed", &why));
     }
     let ignored = |fields| core.ignored_fields.report(registration.def.name, fields);
-    match catch_panic(|| registration.prepare_with(spec.version, &spec.payload, ignored)) {
+    // What decoding and validation say may quote the secrets, so they must be known before.
+    ctx.learn(secrets_of(&registration.def, &spec.payload));
+    let read = || registration.prepare_with(spec.version, &spec.payload, ignored);
+    let read = || ctx.learning(|| catch_panic(read));
+    match hushed(&ctx.secrets(), read) {
         Ok(Ok(prepared)) => Ok((prepared, registration.def.hooks)),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {
@@ -176,23 +185,23 @@ async fn run(
         HandlerExit::Returned(Ok(output)) => {
             if let Some((count, most)) = ctx.too_many_rejects() {
                 let why = format!("{count} items were rejected, the limit is {most}");
-                return failed(core, JobError::msg(why));
+                return failed(ctx, JobError::msg(why));
             }
             // Conditions see the returned value even if it is too large to be kept.
-            match conditions::evaluate(core, ctx.claimed(), &output) {
+            match conditions::evaluate(core, ctx, &output) {
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(condition_results) => effects.condition_results = condition_results,
             }
             let domain_failure = matches!(output, Output::DomainFailure(_));
-            let output = keep(core, output, &mut effects.notes.warnings);
+            let output = keep(core, ctx, output, &mut effects.notes.warnings);
             Outcome::Done { output, domain_failure }
         }
         // An error returned after a release is the result of the stop request, not a failure.
         HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
             Outcome::Released
         }
-        HandlerExit::Returned(Err(caught)) => classified(core.classifier.error(caught)),
-        HandlerExit::Panicked(panic) => panicked(core, panic),
+        HandlerExit::Returned(Err(caught)) => classified(ctx.classifier().error(caught)),
+        HandlerExit::Panicked(panic) => panicked(ctx, panic),
         HandlerExit::Stopped { lingering } => {
             effects.lingering = lingering;
             stopped(ctx.claimed(), ctx.stop_signal().cause())
@@ -211,7 +220,12 @@ pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
 }
 
 /// Returns the output to store. If it is too large or not serializable, the job gets a warning instead of failing.
-fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<String> {
+fn keep(
+    core: &Core,
+    ctx: &JobContext,
+    output: Output,
+    warnings: &mut Vec<String>,
+) -> Option<String> {
     let limit = core.config.output_limit;
     match output {
         Output::Json(Some(json)) | Output::DomainFailure(json) if json.len() > limit => {
@@ -222,6 +236,7 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
         Output::Json(json) => json,
         Output::DomainFailure(json) => Some(json),
         Output::Unserializable(why) => {
+            let why = ctx.classifier().line(&why);
             warnings.push(format!("{NOT_KEPT}: it cannot be written as JSON: {why}"));
             None
         }

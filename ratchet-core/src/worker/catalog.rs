@@ -47,7 +47,7 @@ fn argument(def: &ArgDef) -> CatalogArg {
     let path = def.ty.split('<').next().unwrap_or_default();
     let is_option = path.rsplit("::").next().is_some_and(|name| name.trim() == "Option");
     argument.required = !def.has_default && !is_option;
-    argument.secret = def.secret;
+    argument.secret = def.has_secret();
     argument
 }
 

@@ -1,19 +1,18 @@
 //! Evaluates the conditions on the edges that leave a step.
 
 use crate::failure::{Failure, catch_panic};
-use crate::job::Output;
+use crate::job::{JobContext, Output};
 use crate::runtime::Core;
-use ratchet_store::model::Claimed;
 
 /// Evaluates the conditions on the edges that leave a step. A condition that cannot be evaluated fails the attempt,
 /// because neither branch would be right.
 pub(super) fn evaluate(
     core: &Core,
-    job: &Claimed,
+    ctx: &JobContext,
     output: &Output,
 ) -> Result<Vec<(String, bool)>, Box<Failure>> {
-    let Some(step) = &job.spec.step else { return Ok(Vec::new()) };
-    let failed = |why: String| Box::new(core.classifier.invalid("Condition", &why));
+    let Some(step) = &ctx.claimed().spec.step else { return Ok(Vec::new()) };
+    let failed = |why: String| Box::new(ctx.classifier().invalid("Condition", &why));
     let mut results = Vec::with_capacity(step.conditions.len());
     for name in &step.conditions {
         let condition = core
@@ -33,7 +32,7 @@ pub(super) fn evaluate(
                 return Err(failed(format!("condition `{name}` cannot read the output: {error}")));
             }
             Err(panic) => {
-                core.panics.note("condition", &panic);
+                core.panics.note("condition", &ctx.classifier().sanitized(panic.clone()));
                 return Err(failed(format!("condition `{name}` panicked: {}", panic.message)));
             }
         }

@@ -2,17 +2,17 @@
 
 use crate::decide::Outcome;
 use crate::failure::{Classified, JobError, PanicReport};
-use crate::runtime::Core;
+use crate::job::JobContext;
 use ratchet_store::model::Deferral;
 
 /// Returns the outcome of a run that panicked.
-pub(super) fn panicked(core: &Core, panic: PanicReport) -> Outcome {
-    Outcome::Failed(Box::new(core.classifier.panic(panic)))
+pub(super) fn panicked(ctx: &JobContext, panic: PanicReport) -> Outcome {
+    Outcome::Failed(Box::new(ctx.classifier().panic(panic)))
 }
 
 /// Returns the outcome of a run with this error.
-pub(super) fn failed(core: &Core, error: JobError) -> Outcome {
-    classified(core.classifier.error(error.into_handler_error()))
+pub(super) fn failed(ctx: &JobContext, error: JobError) -> Outcome {
+    classified(ctx.classifier().error(error.into_handler_error()))
 }
 
 /// Returns the outcome of a run whose error was classified.

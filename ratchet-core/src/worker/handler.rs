@@ -1,11 +1,15 @@
 //! Calls the handler of a job: catches panics, runs blocking functions on their own thread, and drops aborted futures.
 
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
-use crate::failure::{JobError, PanicReport, catch_panic, drop_catching_panics};
+use crate::failure::{
+    JobError, KnownSecrets, PanicReport, catch_panic, drop_catching_panics, hushed,
+};
 use crate::job::JobContext;
 use crate::job::{Returned, RunFuture, Work};
 use crate::runtime::Core;
@@ -57,7 +61,9 @@ pub(super) async fn call(
         }
     };
     let next = Next::new(core.middleware_of(ctx.queue()), ctx, handler);
-    let mut guarded_run = Box::pin(AssertUnwindSafe(next.run()).catch_unwind());
+    let secrets = ctx.secrets();
+    let run = hushed_run(secrets.clone(), Box::pin(next.run()));
+    let mut guarded_run = Box::pin(AssertUnwindSafe(run).catch_unwind());
     let ended = tokio::select! {
         biased;
         ended = &mut guarded_run => Some(ended),
@@ -73,13 +79,25 @@ pub(super) async fn call(
         Some(Err(payload)) => HandlerExit::Panicked(PanicReport::new(payload)),
         None => {
             // Dropping the future runs destructors of user code, which may panic as well.
-            if let Some(panic) = drop_catching_panics(guarded_run) {
+            if let Some(panic) = hushed(&secrets, || drop_catching_panics(guarded_run)) {
+                let panic = ctx.classifier().sanitized(panic);
                 tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
             }
             let lingering = blocking.is_some_and(|mut thread| thread.ended.try_recv().is_err());
             HandlerExit::Stopped { lingering }
         }
     }
+}
+
+/// A handler inside its middleware.
+type Run<'a> = Pin<Box<dyn Future<Output = Returned> + Send + 'a>>;
+
+/// Returns the future of a run that prints no secret when it panics.
+fn hushed_run(secrets: KnownSecrets, mut run: Run<'_>) -> Run<'_> {
+    if secrets.is_empty() {
+        return run;
+    }
+    Box::pin(poll_fn(move |cx| hushed(&secrets, || run.as_mut().poll(cx))))
 }
 
 /// The channels from a blocking thread.
@@ -104,7 +122,7 @@ fn on_thread(
         let outcome = if ctx.stop_signal().is_aborted() {
             Ok(Err(JobError::msg("the run was stopped before it began").into_handler_error()))
         } else {
-            span.in_scope(|| catch_panic(call))
+            span.in_scope(|| hushed(&ctx.secrets(), || catch_panic(call)))
         };
         // Report the end first, then check for an abort. In this order, either `call` sees the end or this thread sees
         // the abort and sends the notification.

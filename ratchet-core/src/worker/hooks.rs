@@ -35,11 +35,11 @@ async fn before_one(
     tokio::select! {
         biased;
         done = AssertUnwindSafe(hook).catch_unwind() => match done {
-            Ok(result) => result.map_err(|error| failed(core, error)),
+            Ok(result) => result.map_err(|error| failed(ctx, error)),
             Err(payload) => {
                 let panic = PanicReport::new(payload);
-                core.panics.note(component, &panic);
-                Err(panicked(core, panic.within(component)))
+                core.panics.note(component, &ctx.classifier().sanitized(panic.clone()));
+                Err(panicked(ctx, panic.within(component)))
             }
         },
         // `handler::call` checks for the abort first and returns the matching exit.
@@ -119,11 +119,12 @@ async fn contained(
         }
     });
     let problem = ended.catch_unwind().await.unwrap_or_else(|payload| {
-        let panic = PanicReport::new(payload);
+        let panic = ctx.classifier().sanitized(PanicReport::new(payload));
         core.panics.note(component, &panic);
         Some(panic.message)
     });
     if let Some(problem) = problem {
+        let problem = ctx.classifier().text("Hook", &problem);
         let of = of();
         tracing::warn!(job.id = %ctx.job_id(), of, %problem, "an `{hook}` hook failed");
     }

@@ -19,13 +19,13 @@ use super::trouble::Verb;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
 use super::watch::check_watched;
-use crate::config::{ArchiveFor, RunMode};
+use crate::config::{ArchiveFor, Retention, RunMode};
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Jitter};
-use ratchet_store::model::{JobState, NodeId, Settled, Settlement, Verdict};
+use ratchet_store::model::{NodeId, Settled, Settlement, Verdict};
 
 /// Sweeps until the worker has stopped.
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {
@@ -193,13 +193,8 @@ async fn purge(core: &Core) -> Result<(), StoreError> {
     {
         return Ok(());
     }
-    let kept = [
-        (JobState::Succeeded, config.keep_succeeded, config.archive_succeeded),
-        (JobState::Canceled, config.keep_canceled, config.archive_canceled),
-        (JobState::Failed, config.keep_failed, config.archive_failed),
-    ];
-    for (state, age, archive) in kept {
-        if let Some(age) = age {
+    for Retention { state, keep, archive } in config.retentions() {
+        if let Some(age) = keep {
             match archive {
                 ArchiveFor::Off => batches(|limit| core.store.purge(state, age, limit)).await?,
                 ArchiveFor::Forever | ArchiveFor::Time(_) => {

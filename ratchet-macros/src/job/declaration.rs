@@ -71,7 +71,7 @@ fn check_implementation(
     for param in params {
         if let Param::Stored(arg) = param {
             let given = [
-                (arg.secret, "secret"),
+                (arg.marked_secret, "secret"),
                 (arg.default.is_some(), "default"),
                 (!arg.aliases.is_empty(), "alias"),
                 (arg.with.is_some(), "serde(with)"),

@@ -22,7 +22,7 @@ pub(crate) const OPTIONS: Table = Table {
     options: &[
         Opt { key: "default", takes: Takes::OptionalValue, example: "default", help: "Rows written before the argument existed get this value." },
         Opt { key: "alias", takes: Takes::Text, example: r#"alias = "recipient""#, help: "A former name, under which older rows stored the argument; repeat it for several." },
-        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors." },
+        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors. Implied by the type `Secret<T>`." },
     ],
     foreign: &[("rename", "alias"), ("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
     elsewhere: &[],

@@ -60,7 +60,10 @@ pub(crate) struct Arg {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) docs: Vec<String>,
+    /// Whether the argument is marked `#[job(secret)]`, or its type is spelled with `Secret<…>`.
     pub(crate) secret: bool,
+    /// Whether it is marked.
+    pub(crate) marked_secret: bool,
     /// The former names of the argument.
     pub(crate) aliases: Vec<LitStr>,
     pub(crate) default: Option<Default>,

@@ -139,6 +139,26 @@ fn is_elided_cow(path: &Path) -> bool {
     last.ident == "Cow" && !args.args.iter().any(is_lifetime)
 }
 
+/// Returns whether a type is spelled with `Secret<…>`, such as `Option<ratchet::Secret<String>>`.
+pub(crate) fn has_secret(ty: &Type) -> bool {
+    struct Find(bool);
+
+    impl<'ast> Visit<'ast> for Find {
+        fn visit_path(&mut self, path: &'ast Path) {
+            let generic = |last: &syn::PathSegment| {
+                matches!(last.arguments, PathArguments::AngleBracketed(_))
+            };
+            self.0 |=
+                path.segments.last().is_some_and(|last| last.ident == "Secret" && generic(last));
+            visit::visit_path(self, path);
+        }
+    }
+
+    let mut find = Find(false);
+    find.visit_type(ty);
+    find.0
+}
+
 /// Returns the type of the elements of a type that is spelled `Vec<T>`.
 pub(crate) fn list_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };

@@ -62,18 +62,24 @@ const _: () = {
             __ratchet::Keys::new()
                 .business(
                     __ratchet::format_args!(
-                        "{{order}}-{}", __ratchet::key_part(& self.order.id)
+                        "{{order}}-{}", { use __ratchet::KeyProbeFallback as _;
+                        __ratchet::key_part(__ratchet::KeyProbe(& self.order.id).part())
+                        }
                     ),
                 )
                 .idempotency(
                     __ratchet::format_args!(
-                        "{}/{}", __ratchet::key_part(& self.r#type),
-                        __ratchet::key_part(& self.pair.0)
+                        "{}/{}", { use __ratchet::KeyProbeFallback as _;
+                        __ratchet::key_part(__ratchet::KeyProbe(& self.r#type).part()) },
+                        { use __ratchet::KeyProbeFallback as _;
+                        __ratchet::key_part(__ratchet::KeyProbe(& self.pair.0).part()) }
                     ),
                 )
                 .concurrency(
                     __ratchet::format_args!(
-                        "customer-{}", __ratchet::key_part(& self.customer)
+                        "customer-{}", { use __ratchet::KeyProbeFallback as _;
+                        __ratchet::key_part(__ratchet::KeyProbe(& self.customer).part())
+                        }
                     ),
                 )
         }

@@ -1,2 +1,2 @@
 #[job(derive(Debug, Clone))]
-async fn login(user: String, #[job(secret)] password: String) {}
+async fn login(user: String, #[job(secret)] password: String, code: Option<ratchet::security::Secret<u32>>) {}

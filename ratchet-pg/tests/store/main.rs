@@ -2,6 +2,7 @@
 //!
 //! One program, because each test program carries and links all of the store again.
 
+mod archive;
 mod blocked;
 mod canonical;
 mod competing_claimers;

@@ -148,3 +148,65 @@ async fn a_01_another_process_reads_the_archive() {
     assert!(found.archived_at.is_some());
     assert_eq!(other.archive_status().await.expect("reads").jobs(), 3);
 }
+
+/// Returns the columns of every table of a file.
+async fn columns(conn: &mut SqliteConnection) -> Vec<(String, String)> {
+    let sql = "SELECT m.name, (
+            SELECT group_concat(c.name || ' ' || c.type || ' ' || c.\"notnull\", ', ')
+            FROM (SELECT * FROM pragma_table_info(m.name) ORDER BY cid) c
+        )
+        FROM sqlite_schema m WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name";
+    sqlx::query_as(sql).fetch_all(conn).await.expect("reads")
+}
+
+/// Returns the columns that a statement of the form `INSERT … INTO main.table (a, b) SELECT a, b FROM …` writes, after its
+/// comment, and its table.
+fn written(statement: &str) -> (&str, Vec<&str>) {
+    let target = statement.split_once(" INTO main.").expect("an insert").1;
+    let (table, rest) = target.split_once(" (").expect("columns");
+    let (columns, rest) = rest.split_once(')').expect("columns");
+    let select = rest.trim_start().strip_prefix("SELECT ").expect("a select");
+    let selected = select.split_once(" FROM").expect("a table").0;
+    assert_eq!(columns, selected, "a column is copied to another one");
+    (table, columns.split(", ").collect())
+}
+
+/// The tables of the archive are those of the same migrations, and a row moves with all of its columns.
+#[tokio::test]
+async fn a_01_the_archive_has_the_columns_of_the_tables_of_jobs_and_all_are_copied() {
+    let scene = Scene::with(1).await;
+    assert_eq!(scene.archive().await, 1);
+    let mut live = scene.connect("jobs.db").await;
+    let mut archive = scene.connect("jobs-archive.db").await;
+    assert_eq!(columns(&mut live).await, columns(&mut archive).await);
+    // The columns of a job are read from the schema.
+    for statement in [
+        include_str!("../../sql/archive/insert_templates.sql"),
+        include_str!("../../sql/archive/insert_attempts.sql"),
+        include_str!("../../sql/archive/insert_log_lines.sql"),
+    ] {
+        let (table, written) = written(statement);
+        let all: Vec<String> = sqlx::query_scalar("SELECT name FROM pragma_table_info(?1)")
+            .bind(table)
+            .fetch_all(&mut live)
+            .await
+            .expect("reads");
+        assert_eq!(written, all, "a move to the archive leaves columns of {table} behind");
+    }
+}
+
+/// A later version opens the archive of an earlier one.
+#[tokio::test]
+async fn a_01_an_archive_of_an_earlier_version_is_migrated() {
+    let scene = Scene::with(1).await;
+    let mut earlier = scene.connect("jobs-archive.db?mode=rwc").await;
+    sqlx::raw_sql(include_str!("../../../tests/older/sqlite-everything.sql"))
+        .execute(&mut earlier)
+        .await
+        .expect("restores");
+    sqlx::raw_sql("DELETE FROM ratchet_job").execute(&mut earlier).await.expect("empties");
+    assert_eq!(scene.archive().await, 1);
+    let mut live = scene.connect("jobs.db").await;
+    assert_eq!(columns(&mut live).await, columns(&mut earlier).await);
+    assert_eq!(scene.list(ArchivedJobs::Only).await, scene.jobs);
+}

@@ -1,9 +1,11 @@
 //! The archive: jobs that are kept after their retention, apart from the jobs that workers and operators change.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Counts;
+use super::{Counts, JobState};
 
 /// Whether a [`Filter`](super::Filter) selects archived jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,10 +49,10 @@ impl ArchivedJobs {
 pub struct ArchiveStatus {
     /// The number of archived jobs by queue and state.
     pub counts: Counts,
-    /// When the job that was archived first was archived.
-    pub oldest: Option<Timestamp>,
-    /// When the job that was archived last was archived.
-    pub newest: Option<Timestamp>,
+    /// When the first archived job of each state was archived. States without archived jobs are absent.
+    pub oldest: BTreeMap<JobState, Timestamp>,
+    /// When the last archived job of each state was archived. States without archived jobs are absent.
+    pub newest: BTreeMap<JobState, Timestamp>,
     /// The size of the archive in bytes, if the store knows it.
     pub bytes: Option<u64>,
     /// Where the archive is: a file or a schema. `None` for a store in memory, and before anything was archived.

@@ -1,5 +1,6 @@
 //! The stored state of a job.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,12 +8,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Vertex, Wait,
+    CancelCause, Envelope, FailureRecord, FinishedOutcome, JobId, JobSpec, JobState, Member,
+    NodeId, Vertex, Wait,
 };
 
 /// The stored state of a job: the submitted spec and everything that changed since.
 ///
-/// Serialized without the arguments of the job and of its callbacks, because they may be secret.
+/// Serialized without the arguments of the job and of its callbacks, and without the output of the job that it follows,
+/// because they may be secret.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct JobRecord {
@@ -74,7 +77,8 @@ pub struct JobRecord {
     pub warnings: Vec<String>,
 }
 
-/// Serializes a spec without the arguments of the job, of its callbacks and of the job that it follows.
+/// Serializes a spec without the arguments of the job, of its callbacks and of the job that it follows, and without the
+/// output of the latter.
 fn without_arguments<S: Serializer>(spec: &JobSpec, serializer: S) -> Result<S::Ok, S::Error> {
     fn strip(value: &mut serde_json::Value) {
         if let serde_json::Value::Object(fields) = value {
@@ -82,7 +86,13 @@ fn without_arguments<S: Serializer>(spec: &JobSpec, serializer: S) -> Result<S::
             fields.values_mut().for_each(strip);
         }
     }
-    let mut value = serde_json::to_value(spec).map_err(serde::ser::Error::custom)?;
+    let mut spec = Cow::Borrowed(spec);
+    if spec.finished.as_ref().is_some_and(|parent| parent.outcome.output().is_some())
+        && let Some(parent) = &mut spec.to_mut().finished
+    {
+        parent.outcome = FinishedOutcome::Succeeded(None);
+    }
+    let mut value = serde_json::to_value(&*spec).map_err(serde::ser::Error::custom)?;
     strip(&mut value);
     value.serialize(serializer)
 }

@@ -154,6 +154,16 @@ pub enum FinishedOutcome {
     Failed(Box<Envelope>),
 }
 
+impl FinishedOutcome {
+    /// Returns the return value of a job that succeeded.
+    pub(super) fn output(&self) -> Option<&str> {
+        match self {
+            Self::Succeeded(output) => output.as_deref(),
+            Self::Failed(_) => None,
+        }
+    }
+}
+
 impl JobSpec {
     /// The queue of a job that names none.
     pub const DEFAULT_QUEUE: &'static str = "default";

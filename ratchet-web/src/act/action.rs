@@ -29,6 +29,8 @@ pub(crate) enum Target {
     Operation,
     /// Jobs that a new bulk operation changes: field `filter`.
     Bulk,
+    /// The archived jobs of a state: field `state`.
+    Archive,
 }
 
 impl Target {
@@ -45,6 +47,7 @@ impl Target {
             Self::Node => "node",
             Self::Group => "group",
             Self::Operation => "operation",
+            Self::Archive => "state",
         }
     }
 }
@@ -106,7 +109,20 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 37] = [
+pub(crate) static ACTIONS: [Action; 38] = [
+    verb(
+        "archive.purge",
+        "Delete",
+        "Delete archived jobs",
+        "deleted from the archive.",
+        Target::Archive,
+    )
+    .ending()
+    .with(&[required(
+        "older_than",
+        "Archived at least",
+        "How long ago, such as 90d or 12h. 0s: all of them.",
+    )]),
     verb("breakers.close", "Close", "Close a breaker", "The breaker is closed.", Target::Breaker),
     verb("breakers.open", "Open", "Open a breaker", "The breaker is open.", Target::Breaker)
         .with(&[field("for", "For how long", "Such as 10m. Empty: until it is closed.")]),

@@ -4,6 +4,7 @@
 //! it.
 
 mod action;
+mod archive;
 mod bulk;
 mod edit;
 mod perform;
@@ -63,6 +64,9 @@ pub(crate) fn result(request: &Request) -> Option<String> {
     let number = |field| request.query.get(field).parse::<u64>().ok();
     let Some(jobs) = number("jobs") else { return Some(action.done.to_owned()) };
     let mut text = format!("{} {}", counted(jobs, "job"), action.done);
+    if number("more").is_some() {
+        text.push_str(" Not all of them are deleted: repeat it.");
+    }
     if let Some(skipped) = number("skipped").filter(|skipped| *skipped > 0) {
         let _ = write!(
             text,

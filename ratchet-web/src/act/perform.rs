@@ -6,7 +6,7 @@ use ratchet_core::{
 };
 use ratchet_store::model::RejectFilter;
 
-use super::{Order, Target, bulk, edit};
+use super::{Order, Target, archive, bulk, edit};
 use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
@@ -20,8 +20,10 @@ pub(crate) struct Done {
     pub(crate) query: Vec<(&'static str, String)>,
     /// The job that was created.
     pub(crate) job: Option<JobId>,
-    /// The number of jobs that were retried, and of those that were skipped.
+    /// The number of jobs that were retried or deleted, and of those that were skipped.
     pub(crate) jobs: Option<(u64, u64)>,
+    /// Whether the same order would change more jobs.
+    pub(crate) more: bool,
     /// The bulk operation that was started or changed.
     pub(crate) operation: Option<OperationId>,
 }
@@ -44,6 +46,7 @@ pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Pr
         Target::Node => node(request, &ratchet, order).await,
         Target::Operation => bulk::control(request, &ratchet, order).await,
         Target::Bulk => bulk::start(request, &ratchet, order).await,
+        Target::Archive => archive::purge(request, &ratchet, order).await,
     };
     let Order { action, actor, via, reason, fields } = order;
     let target = brief(fields.get(action.target.field()), 200);

@@ -6,7 +6,7 @@ use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
 use ratchet_store::model::{NodeAction, TransitionKind};
 
 use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
-use super::{Order, Target, bulk, edit};
+use super::{Order, Target, archive, bulk, edit};
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Request, read_id};
@@ -46,6 +46,7 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Node => node(request, order).await,
         Target::Operation => bulk::preview_control(request, order).await,
         Target::Bulk => bulk::preview(request, order).await,
+        Target::Archive => archive::preview(request, order).await,
     }?;
     let verb = order.action.verb.replace('.', " ");
     let rest = preview.command;

@@ -45,9 +45,16 @@ async fn once(request: &Request, action: &'static Action, fields: Fields) -> Ans
     if let Some(operation) = done.operation {
         value["operation"] = operation.to_string().into();
     }
-    if let Some((retried, skipped)) = done.jobs {
-        value["retried"] = retried.into();
-        value["skipped"] = skipped.into();
+    match done.jobs {
+        Some((deleted, _)) if action.target == Target::Archive => {
+            value["deleted"] = deleted.into();
+            value["complete"] = (!done.more).into();
+        }
+        Some((retried, skipped)) => {
+            value["retried"] = retried.into();
+            value["skipped"] = skipped.into();
+        }
+        None => {}
     }
     Ok(json(value.to_string()))
 }

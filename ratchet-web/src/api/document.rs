@@ -40,7 +40,7 @@ pub(crate) fn document() -> Value {
                 content.insert("application/json".to_owned(), json!({ "schema": schema }));
             }
         }
-        if read.path == "/api/v1/jobs" {
+        if ["jobs.list", "archive.list"].contains(&read.verb) {
             for kind in ["text/csv", "application/x-ndjson"] {
                 content.insert(kind.to_owned(), json!({ "schema": { "type": "string" } }));
             }

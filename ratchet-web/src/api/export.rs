@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
 use futures_util::stream;
 use ratchet_core::{Filter, JobRecord};
@@ -53,6 +53,16 @@ struct Export {
 
 pub(crate) async fn jobs(request: Request) -> Answer {
     let filter = request.filter()?;
+    Ok(matching(request, filter))
+}
+
+pub(crate) async fn archived_jobs(request: Request) -> Answer {
+    let filter = request.archived_filter()?;
+    Ok(matching(request, filter))
+}
+
+/// Exports the jobs that match a filter.
+pub(super) fn matching(request: Request, filter: Filter) -> Response<Body> {
     let accept = request.header("accept");
     let format = match request.query.get("format") {
         "csv" => Format::Csv,
@@ -74,7 +84,7 @@ pub(crate) async fn jobs(request: Request) -> Answer {
     if let Ok(value) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
     }
-    Ok(response)
+    response
 }
 
 impl Export {

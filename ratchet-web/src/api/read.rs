@@ -38,14 +38,24 @@ pub(crate) async fn overview(request: Request) -> Answer {
 }
 
 pub(crate) async fn jobs(request: Request) -> Answer {
+    let filter = request.filter()?;
+    matching(request, filter).await
+}
+
+pub(crate) async fn archived_jobs(request: Request) -> Answer {
+    let filter = request.archived_filter()?;
+    matching(request, filter).await
+}
+
+/// Lists the jobs that match a filter, or exports them.
+async fn matching(request: Request, filter: Filter) -> Answer {
     let accept = request.header("accept");
     let exported = !request.query.get("format").is_empty()
         || accept.contains("text/csv")
         || accept.contains("application/x-ndjson");
     if exported {
-        return export::jobs(request).await;
+        return Ok(export::matching(request, filter));
     }
-    let filter = request.filter()?;
     page(&request, &filter).await
 }
 
@@ -291,6 +301,11 @@ pub(crate) async fn pipelines(request: Request) -> Answer {
 pub(crate) async fn unreadable(request: Request) -> Answer {
     request.sees_everything("unreadable rows")?;
     of(&value!({ "jobs": request.ratchet().store().unreadable(limit(&request)?).await? }))
+}
+
+pub(crate) async fn archive(request: Request) -> Answer {
+    request.sees_everything("the numbers of the archive")?;
+    of(&request.ratchet().archive().overview().await?)
 }
 
 pub(crate) async fn doctor(request: Request) -> Answer {

@@ -58,7 +58,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 34] = reads! {
+pub(crate) static READS: [Read; 36] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/count" "jobs.count" "Counts the jobs that match a filter, up to `cap`" ["filter" "cap"] "JobCount" read::count;
@@ -89,6 +89,8 @@ pub(crate) static READS: [Read; 34] = reads! {
     "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;
     "/api/v1/unreadable" "unreadable.list" "Lists jobs whose rows cannot be read" ["limit"] "Unreadable" read::unreadable;
     "/api/v1/stats" "stats" "The history of the cluster, a queue or a job" ["last" "queue" "name"] "Stats" read::stats;
+    "/api/v1/archive" "archive.status" "Shows what the archive contains, and when jobs leave it as this process is configured" [] "Archive" read::archive;
+    "/api/v1/archive/jobs" "archive.list" "Lists archived jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::archived_jobs;
     "/api/v1/audit" "audit.list" "Lists changes by operators, newest first" ["by" "verb" "target" "limit" "after"] "Audit" read::audit;
     "/api/v1/audit/verify" "audit.verify" "Checks that no entry of the audit trail was changed, added or removed" [] "AuditEnd" read::verify_audit;
     "/api/v1/doctor" "doctor" "Looks for known problems" [] "Doctor" read::doctor;

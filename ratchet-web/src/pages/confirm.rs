@@ -68,6 +68,7 @@ fn section(target: Target) -> &'static str {
         Target::New => "enqueue",
         Target::Node => "nodes",
         Target::Operation | Target::Bulk => "operations",
+        Target::Archive => "archive",
     }
 }
 
@@ -161,6 +162,9 @@ fn link(request: &Request, action: &Action, done: &Done) -> String {
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
     query.push(("done", action.verb));
+    if done.more {
+        query.push(("more", "1"));
+    }
     if let Some((jobs, skipped)) = &numbers {
         query.extend([("jobs", jobs.as_str()), ("skipped", skipped.as_str())]);
     }

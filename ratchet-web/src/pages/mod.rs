@@ -1,5 +1,6 @@
 //! The pages.
 
+pub(crate) mod archive;
 pub(crate) mod audit;
 pub(crate) mod breakers;
 pub(crate) mod catalog;

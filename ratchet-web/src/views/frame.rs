@@ -46,6 +46,7 @@ const SECTIONS: [(&str, &[Section]); 3] = [
             ("alerts", "Alerts", 'a', true),
             ("rejects", "Rejects", 'r', false),
             ("pipelines", "Pipelines", 'p', false),
+            ("archive", "Archive", 'v', false),
             ("audit", "Audit", 't', false),
             ("unreadable", "Unreadable", 'u', false),
             ("doctor", "Doctor", 'd', false),

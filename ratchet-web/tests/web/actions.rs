@@ -1,5 +1,7 @@
 //! Actions: confirmed on a page, then carried out, then reported.
 
+use std::time::Duration;
+
 use ratchet_core::{Filter, JobState, PageRequest, VERBS};
 use ratchet_web::Access;
 
@@ -51,6 +53,9 @@ async fn o_01_every_verb_that_changes_something_has_a_control_on_a_page() {
         pages.push(format!("/operations/{}", started.id));
     }
     pages.push("/operations".to_owned());
+    let archived = shop.ratchet().store().archive(JobState::Canceled, Duration::ZERO, 10).await;
+    assert!(archived.expect("archives") > 0);
+    pages.push("/archive".to_owned());
     let mut found = String::new();
     for path in &pages {
         found += &site.get(path).await.body;

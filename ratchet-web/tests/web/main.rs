@@ -3,9 +3,11 @@
 mod access;
 mod actions;
 mod api;
+mod archive;
 mod browser;
 mod contrast;
 mod crawl;
+mod crawler;
 mod hostile;
 mod html;
 mod links;

@@ -9,6 +9,7 @@
 //! ratchet-crash-tests versions
 //! ratchet-crash-tests order
 //! ratchet-crash-tests handoff
+//! ratchet-crash-tests rotation [--rounds N] [--rows N]
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -31,6 +32,7 @@ mod jobs;
 mod matrix;
 mod older;
 mod order;
+mod rotation;
 mod server;
 mod submit;
 mod suspects;
@@ -62,8 +64,12 @@ async fn main() -> ExitCode {
         "handoff-work" => handoff::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
+        "rotation" => rotation::run(&args).await,
+        "rotation-work" => rotation::work(&args).await,
+        "rotation-submit" => rotation::submit(&args).await,
+        "rotation-reencrypt" => rotation::reencrypt(&args).await,
         _ => {
-            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `handoff` or `audit`";
+            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rotation`, `handoff` or `audit`";
             Err(format!("the first argument must be {verbs}").into())
         }
     };

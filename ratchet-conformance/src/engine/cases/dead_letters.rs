@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::{
-    AlertSink, ArchiveFor, DeadLetterSink, Filter, JobState, PurgeWindow, Redrive, SinkError,
-    async_trait,
+    AlertSink, ArchiveFor, DeadLetterSink, Filter, JobState, PurgeWindow, Redrive, RunMode,
+    SinkError, async_trait,
 };
 use ratchet_store::model::{Alert, Envelope};
 
@@ -169,41 +169,65 @@ async fn purged(fixture: EngineFixture, fails: bool) {
     worker.stop().await;
 }
 
+/// A window that opens at two o'clock at night, for four hours.
+fn nights() -> PurgeWindow {
+    PurgeWindow::new("0 2 * * *", Duration::from_hours(4), "UTC").expect("reads")
+}
+
+/// Advances the store's clock to the next occurrence of an hour, by at least a day.
+async fn advance_to(fixture: &EngineFixture, ratchet: &ratchet_core::Ratchet, hour: u32) {
+    let hours = PurgeWindow::new(format!("0 {hour} * * *"), Duration::from_mins(2), "UTC");
+    let now = ratchet.store().now().await.expect("reads");
+    let at = now + Duration::from_hours(24);
+    let next = hours.expect("reads").next_opening(at).expect("every day has this hour");
+    fixture.advance(Duration::try_from(next.duration_since(now)).expect("is later")).await;
+}
+
+/// Runs a worker that leads maintenance until its first sweep has ended. A worker that stops by itself claims nothing before
+/// that, and the leader deletes and archives in its first sweep.
+async fn sweep(fixture: &EngineFixture, builder: ratchet_core::Builder) {
+    let led = fixture.switches().led.load(Ordering::SeqCst);
+    let (_, worker) = start(builder.config(|config| config.run = RunMode::Drain)).await;
+    worker.stopped().await;
+    assert!(fixture.switches().led.load(Ordering::SeqCst) > led, "it has not led maintenance");
+}
+
 pub async fn a_01_what_was_kept_long_enough_is_archived_within_the_window(fixture: EngineFixture) {
     let day = Duration::from_hours(24);
-    let builder = fixture.builder().config(|config| config.lease = day * 365);
+    let builder = fixture.builder().config(move |config| config.lease = day * 365);
     let (ratchet, worker) = start(builder).await;
     let dead = bury(&fixture, &ratchet, "old").await;
+    let canceled = ratchet.enqueue(Script::of([])).delay(day).await.expect("enqueues").id();
+    assert!(ratchet.jobs().cancel(canceled).await.expect("cancels"));
     worker.stop().await;
     fixture.advance(day * 31).await;
-    let keeps = |window: Option<PurgeWindow>| {
+    let keeps = || {
         fixture.builder().config(move |config| {
             config.keep_failed = Some(day * 30);
-            config.archive_failed = ArchiveFor::Forever;
-            config.purge_window.clone_from(&window);
+            config.archive_failed = ArchiveFor::Time(day);
+            config.keep_canceled = Some(day * 30);
+            config.purge_window = Some(nights());
         })
     };
-    // A window that is open for two minutes of each year, and not now.
-    let now = ratchet.store().now().await.expect("reads").to_zoned(jiff::tz::TimeZone::UTC);
-    let month = if now.month() > 6 { 2 } else { 11 };
-    let closed = PurgeWindow::new(format!("0 0 1 {month} *"), Duration::from_mins(2), "UTC");
-    let (_, worker) = start(keeps(Some(closed.expect("reads")))).await;
-    eventually("a worker leads", async || {
-        ratchet.store().vitals(false).await.is_ok_and(|vitals| vitals.leader_until.is_some())
-    })
-    .await;
-    worker.stop().await;
-    let job = ratchet.jobs().get(dead).await.expect("reads").expect("is there");
+    let find = async |id| ratchet.jobs().get(id).await.expect("reads");
+    advance_to(&fixture, &ratchet, 12).await;
+    sweep(&fixture, keeps()).await;
+    let job = find(dead).await.expect("is there");
     assert_eq!(job.archived_at, None, "the window is closed");
-    let (_, worker) = start(keeps(None)).await;
-    eventually("it is archived", async || {
-        ratchet
-            .jobs()
-            .get(dead)
-            .await
-            .is_ok_and(|job| job.is_some_and(|job| job.archived_at.is_some()))
-    })
-    .await;
-    worker.stop().await;
+    assert!(find(canceled).await.is_some(), "the window is closed");
+
+    advance_to(&fixture, &ratchet, 3).await;
+    sweep(&fixture, keeps()).await;
+    let job = find(dead).await.expect("is there");
+    assert!(job.archived_at.is_some(), "the window is open");
+    assert!(find(canceled).await.is_none(), "the window is open");
     assert_eq!(ratchet.archive().status().await.expect("reads").jobs(), 1);
+
+    // The second retention has passed, and the window is closed again.
+    advance_to(&fixture, &ratchet, 12).await;
+    sweep(&fixture, keeps()).await;
+    assert!(find(dead).await.is_some(), "the window is closed");
+    advance_to(&fixture, &ratchet, 3).await;
+    sweep(&fixture, keeps()).await;
+    assert!(find(dead).await.is_none(), "the window is open");
 }

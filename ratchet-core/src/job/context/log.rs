@@ -1,7 +1,6 @@
 //! The log lines of a run.
 
 use super::JobContext;
-use super::recorded::line;
 use ratchet_store::model::{LogLevel, LogLine, Protection};
 
 impl JobContext {
@@ -10,11 +9,11 @@ impl JobContext {
     /// The line is also a [`tracing`] event with the target `ratchet::job` and the fields `job.id`, `job.name` and
     /// `attempt`.
     ///
-    /// A line longer than [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. After
+    /// The line passes the [sanitizer](crate::ErrorSanitizer), and secrets of the run are replaced. A line longer than [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. After
     /// [`limits::LOG`](ratchet_store::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
     /// job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
-        let message = line(message.into());
+        let message = self.sanitized(&message.into());
         self.trace(level, &message);
         let line = LogLine { after: self.elapsed(), level, message, run: self.run.job.run };
         self.note("log line", |recorded| recorded.log(line));

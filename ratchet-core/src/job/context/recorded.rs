@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::failure::{clip, plain};
 use ratchet_store::MAX_LOG_LINES;
 use ratchet_store::model::limits::{self, Field, LimitError};
 use ratchet_store::model::{
@@ -165,16 +164,16 @@ impl Write for Capped {
     }
 }
 
-/// Prepares a text of the handler for storage: truncates it to [`limits::LOG_LINE`] and removes control characters.
-pub(super) fn line(mut text: String) -> String {
-    // Truncate first, so that a huge line is not scanned.
-    if text.len() > limits::LOG_LINE {
-        let length = text.len();
-        text.truncate(text.floor_char_boundary(limits::LOG_LINE - 64));
-        let text = clip(plain(&text).into_owned(), limits::LOG_LINE - 64);
-        return format!("{text}… (cut, it had {length} bytes)");
+/// At most this much of a log line or a progress message is scanned.
+pub(super) const SCANNED: usize = 4 * limits::LOG_LINE;
+
+/// Truncates a sanitized text of the handler to [`limits::LOG_LINE`]. Before it was sanitized, it had `length` bytes.
+pub(super) fn line(mut text: String, length: usize) -> String {
+    if text.len() <= limits::LOG_LINE && length <= SCANNED {
+        return text;
     }
-    plain(&text).into_owned()
+    text.truncate(text.floor_char_boundary(limits::LOG_LINE - 64));
+    format!("{text}… (cut, it had {length} bytes)")
 }
 
 impl Recorded {

@@ -13,7 +13,13 @@ const fn check(
 }
 
 /// Every check, ordered by id.
-pub const CHECKS: [Check; 32] = [
+pub const CHECKS: [Check; 33] = [
+    check(
+        "ARC-01",
+        Warning,
+        "archived jobs are deleted after their retention",
+        "No worker with these settings leads maintenance, or its purge window is too short.",
+    ),
     check(
         "BRK-01",
         Warning,

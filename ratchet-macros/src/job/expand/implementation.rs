@@ -222,7 +222,8 @@ fn template(method: &str, template: &Template) -> TokenStream {
     // `self` must resolve to the method's receiver, and rustc reports mixed spans at the whole attribute.
     let span = Span::call_site().located_at(template.lit.span());
     let method = local(method);
-    let key_part = item("key_part", span);
+    let (key_part, probe) = (item("key_part", span), item("KeyProbe", span));
+    let fallback = item("KeyProbeFallback", span);
     let mut format = String::new();
     let mut parts = Vec::new();
     for piece in &template.pieces {
@@ -240,7 +241,11 @@ fn template(method: &str, template: &Template) -> TokenStream {
                         },
                     ),
                 });
-                parts.push(quote_spanned!(span=> #key_part(&self #(.#fields)*)));
+                // An inherent method refuses a secret, and shadows the method of the trait.
+                parts.push(quote_spanned!(span=> {
+                    use #fallback as _;
+                    #key_part(#probe(&self #(.#fields)*).part())
+                }));
             }
         }
     }

@@ -1,0 +1,3 @@
+    AND $15::bigint IS NULL
+ORDER BY j.id DESC
+LIMIT $1

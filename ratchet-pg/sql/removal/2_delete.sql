@@ -1,0 +1,5 @@
+ended AS (DELETE FROM ratchet.outcome WHERE job = ANY (ARRAY(SELECT job FROM old)) RETURNING job, tableoid AS part),
+removed AS (DELETE FROM ratchet.job WHERE id = ANY (ARRAY(SELECT job FROM old)) RETURNING id, queue),
+attempts AS (DELETE FROM ratchet.attempt WHERE job = ANY (ARRAY(SELECT job FROM old))),
+notes AS (DELETE FROM ratchet.note WHERE job = ANY (ARRAY(SELECT job FROM old))),
+logs AS (DELETE FROM ratchet.log WHERE job = ANY (ARRAY(SELECT job FROM old))),
