@@ -128,11 +128,21 @@ pub async fn run(_: &Args) -> Result<(), Problem> {
     Ok(())
 }
 
+/// A store, a runtime of each program, and the worker processes. They are killed on drop.
 struct Scene {
     address: String,
     crawler: Ratchet,
     indexer: Ratchet,
     workers: Vec<(Program, Child)>,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        for (_, worker) in &mut self.workers {
+            let _ = worker.kill();
+            let _ = worker.wait();
+        }
+    }
 }
 
 impl Scene {
@@ -166,15 +176,16 @@ impl Scene {
             < u64::from(PUBLISHERS + PAGES)
         {
             if began.elapsed() > LONGEST {
-                return Err(format!("waited {LONGEST:?} in vain for {PAGES} pages").into());
+                let states = self.indexer.jobs().counts().await?;
+                let stats = self.indexer.pipeline(PIPELINE).stats().await?;
+                return Err(format!(
+                    "waited {LONGEST:?} in vain for {PAGES} pages: {states:?}, {stats:?}"
+                )
+                .into());
             }
             greatest = greatest.max(self.watch(Duration::from_millis(50)).await?);
         }
         let (pages, runs) = self.received().await?;
-        for (_, worker) in &mut self.workers {
-            worker.kill()?;
-            worker.wait()?;
-        }
         let twice = runs.saturating_sub(pages);
         let lost = PAGES as usize - pages;
         let pipeline = self.indexer.pipeline(PIPELINE);
@@ -214,7 +225,8 @@ impl Scene {
         let filter = Filter::any().name(Index::JOB.def.name);
         let (mut pages, mut jobs, mut before) = (BTreeSet::new(), 0, None);
         loop {
-            let page = self.indexer.jobs().list(&filter, PageRequest { before, limit: 500 }).await?;
+            let page =
+                self.indexer.jobs().list(&filter, PageRequest { before, limit: 500 }).await?;
             let Some(last) = page.jobs.last() else { return Ok((pages.len(), jobs)) };
             before = Some(last.id);
             jobs += page.jobs.len();
