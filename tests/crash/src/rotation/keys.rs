@@ -85,7 +85,7 @@ pub(super) fn follow(folder: &Path, place: &str) -> Result<Keyring, Problem> {
                 let summary = summary(&read);
                 if summary != known {
                     live.replace(&read);
-                    // Replaced whole, so that nobody reads a part.
+                    // Replaced as a whole, so that no process reads a part.
                     let new = folder.join(format!("{place}.new"));
                     if std::fs::write(&new, &summary).is_ok()
                         && std::fs::rename(&new, seen(&folder, &place)).is_ok()
