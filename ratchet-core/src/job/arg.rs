@@ -183,7 +183,7 @@ impl ArgDef {
     }
 
     /// Returns a stored value of the argument for display: with `***` in place of its secrets. Returns `None` if the
-    /// argument is secret as a whole, or cannot be read and may have a secret.
+    /// argument is secret as a whole, or cannot be read and has a secret.
     pub(crate) fn shown(&self, json: &str) -> Option<String> {
         if self.secret { None } else { self.trace.shown(json) }
     }

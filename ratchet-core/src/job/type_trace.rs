@@ -76,12 +76,18 @@ impl TypeTrace {
         })
     }
 
-    /// Returns a stored value for display: with `***` in place of its secrets, or `None` if it cannot be read and may have
-    /// some.
+    /// Returns a stored value for display: with `***` in place of its secrets, or `None` if it cannot be read and its type
+    /// has some. An unreadable value of a type that is not known in full is returned as it is: it almost never has a secret,
+    /// and shows why it cannot be read.
     pub(crate) fn shown(self, json: &str) -> Option<String> {
-        if self.secrecy() == Secrecy::None {
-            return Some(json.to_owned());
+        match self.secrecy() {
+            Secrecy::None => Some(json.to_owned()),
+            Secrecy::Some => self.masked(json),
+            Secrecy::Unknown => self.masked(json).or_else(|| Some(json.to_owned())),
         }
+    }
+
+    fn masked(self, json: &str) -> Option<String> {
         let (mask, mut out) = (self.mask?, Vec::new());
         // The code of the type may panic.
         catch_panic(|| mask(json, &mut out)).ok()?.ok()?;
