@@ -109,6 +109,9 @@ impl<'de> serde::Deserialize<'de> for Unserializable {
     }
 }
 
+/// Notified when a handler waits to be dropped.
+static BEGAN: tokio::sync::Notify = tokio::sync::Notify::const_new();
+
 struct PanicsWhenDropped;
 
 impl Drop for PanicsWhenDropped {
@@ -131,6 +134,7 @@ async fn speak(how: String, #[inject] ctx: JobContext) -> Result<(), JobError> {
         "panic" => panic!("{RAW}"),
         "drop" => {
             let _guard = PanicsWhenDropped;
+            BEGAN.notify_one();
             std::future::pending::<()>().await;
         }
         _ => {}
@@ -179,6 +183,7 @@ async fn z_01_every_text_of_a_handler_passes_the_sanitizer() {
     let builder = builder.alert_sink(received.clone()).dead_letter_sink(received.clone());
     let ratchet = builder
         .outcome_sink(received.clone())
+        .config(|config| config.cancel_grace = Duration::from_millis(10))
         .jobs([Speak::JOB, Render::JOB, Validated::JOB])
         .build()
         .await
@@ -212,8 +217,16 @@ async fn z_01_every_text_of_a_handler_passes_the_sanitizer() {
         let job = ratchet.enqueue(speak("nothing")).tag(tag).await.expect("enqueues");
         jobs.push((job.id(), tag, &[]));
     }
-    let dropped = ratchet.enqueue(speak("drop")).timeout(Duration::from_millis(20));
-    jobs.push((dropped.await.expect("enqueues").id(), "drop", &[]));
+    let dropped = ratchet.enqueue(speak("drop")).await.expect("enqueues").id();
+    BEGAN.notified().await;
+    assert!(ratchet.jobs().cancel(dropped).await.expect("cancels"));
+    jobs.push((dropped, "drop", &[]));
+    let dropped = "a handler panicked while it was dropped";
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+    while logs.containing(dropped).is_empty() {
+        assert!(tokio::time::Instant::now() < deadline, "no line contains `{dropped}`");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     for (id, ..) in &jobs {
         until_over(&ratchet, *id).await;
     }
