@@ -25,12 +25,11 @@ pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
     Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, KeyConflict,
-    KeyProbe, KeyProbeFallback, Keys, ListOf, Location, OnFull, OutputProbe, OutputProbeFallback,
-    Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, TypeTrace, accepted,
-    arg, arg_with, checked, declared_argument, declared_arguments, declared_output, default_value,
-    evaluate, find_error, hook, implemented, inject, injected, injection, input, input_all,
-    json_reader, json_writer, key_part, run, run_blocking, same_output, too_old, upgraded,
-    validated,
+    KeyField, Keys, ListOf, Location, OnFull, OutputProbe, OutputProbeFallback, Plain, Probe,
+    ProbeFallback, ReturnShape, RunFuture, State, StepAfter, TypeTrace, accepted, arg, arg_with,
+    checked, declared_argument, declared_arguments, declared_output, default_value, evaluate,
+    find_error, hook, implemented, inject, injected, injection, input, input_all, json_reader,
+    json_writer, key_part, run, run_blocking, same_output, too_old, upgraded, validated,
 };
 pub use ratchet_store::model::{
     AfterFailure, Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority,

@@ -52,8 +52,8 @@ pub use job::{
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
-    KeyProbe, MayBeShown, MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade,
-    Upgrades, Validate, ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument,
+    MayBeShown, MayRefuse, OldArguments, Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades,
+    Validate, ViaBox, ViaError, ViaJobError, accepted, arg, checked, declared_argument,
     declared_arguments, declared_output, default_value, evaluate, find_error, implemented,
     injected, input, input_all, key_part, run, run_blocking, same_output, too_old, upgraded,
     validated,

@@ -15,11 +15,11 @@ pub use ratchet_core::{BackoffKind, Jitter};
 /// Functions that generated code calls, and the bounds that they put on the types of a job. Compiler errors name them.
 pub use ratchet_core::{
     CallbackJob, ChainError, ClassifiedError, ConditionInput, Declared, DeclaredAs, DefaultArg,
-    ErrorClass, Fallible, JobReturn, KeyProbe, MayBeShown, MayRefuse, OldArguments, Permanent,
-    Plain, ReturnsDeclared, TakesHandOff, Upgrade, Upgrades, Validate, ViaBox, ViaError,
-    ViaJobError, accepted, arg, checked, declared_argument, declared_arguments, declared_output,
-    default_value, evaluate, find_error, implemented, injected, input, input_all, key_part,
-    permanent, run, run_blocking, same_output, too_old, upgraded, validated,
+    ErrorClass, Fallible, JobReturn, MayBeShown, MayRefuse, OldArguments, Permanent, Plain,
+    ReturnsDeclared, TakesHandOff, Upgrade, Upgrades, Validate, ViaBox, ViaError, ViaJobError,
+    accepted, arg, checked, declared_argument, declared_arguments, declared_output, default_value,
+    evaluate, find_error, implemented, injected, input, input_all, key_part, permanent, run,
+    run_blocking, same_output, too_old, upgraded, validated,
 };
 
 /// The hooks of one job.

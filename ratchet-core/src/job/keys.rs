@@ -76,10 +76,6 @@ impl<T: Display> KeyPart for T {
     }
 }
 
-/// A field that a template names. Its inherent method shadows that of [`KeyProbeFallback`] for a secret.
-#[derive(Debug)]
-pub struct KeyProbe<'a, T>(pub &'a T);
-
 /// A value that operators may see.
 #[diagnostic::on_unimplemented(
     message = "a secret cannot be part of a key: a key is shown to operators",
@@ -87,30 +83,24 @@ pub struct KeyProbe<'a, T>(pub &'a T);
 )]
 pub trait MayBeShown {}
 
-impl<'a, T: 'static> KeyProbe<'a, Secret<T>> {
-    /// Refuses the secret.
-    pub fn part(&self) -> &'a Secret<T>
-    where
-        Secret<T>: MayBeShown,
-    {
-        self.0
+/// A field that a template names. The inherent method of [`Secret`] shadows this one, so that a secret is refused.
+pub trait KeyField: Sized {
+    /// Returns the field.
+    fn key_field(&self) -> &Self {
+        self
     }
 }
 
-/// The fallback of [`KeyProbe`] for values that are not secret.
-pub trait KeyProbeFallback {
-    /// The type of the field.
-    type Field;
+impl<T> KeyField for T {}
 
-    /// Returns the field.
-    fn part(&self) -> Self::Field;
-}
-
-impl<'a, T> KeyProbeFallback for KeyProbe<'a, T> {
-    type Field = &'a T;
-
-    fn part(&self) -> &'a T {
-        self.0
+impl<T: 'static> Secret<T> {
+    /// Refuses the secret. Only generated code calls it.
+    #[doc(hidden)]
+    pub fn key_field(&self) -> &Self
+    where
+        Self: MayBeShown,
+    {
+        self
     }
 }
 

@@ -64,7 +64,7 @@ pub use input::{
     FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, WithoutInputs, input, input_all,
 };
 pub use input_ref::{InputListRef, InputRef};
-pub use keys::{KeyPart, KeyProbe, KeyProbeFallback, KeyTemplates, Keys, MayBeShown, key_part};
+pub use keys::{KeyField, KeyPart, KeyTemplates, Keys, MayBeShown, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };

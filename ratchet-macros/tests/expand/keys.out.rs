@@ -62,23 +62,23 @@ const _: () = {
             __ratchet::Keys::new()
                 .business(
                     __ratchet::format_args!(
-                        "{{order}}-{}", { use __ratchet::KeyProbeFallback as _;
-                        __ratchet::key_part(__ratchet::KeyProbe(& self.order.id).part())
+                        "{{order}}-{}", { use __ratchet::KeyField as _;
+                        __ratchet::key_part(self.order.id.key_field())
                         }
                     ),
                 )
                 .idempotency(
                     __ratchet::format_args!(
-                        "{}/{}", { use __ratchet::KeyProbeFallback as _;
-                        __ratchet::key_part(__ratchet::KeyProbe(& self.r#type).part()) },
-                        { use __ratchet::KeyProbeFallback as _;
-                        __ratchet::key_part(__ratchet::KeyProbe(& self.pair.0).part()) }
+                        "{}/{}", { use __ratchet::KeyField as _;
+                        __ratchet::key_part(self.r#type.key_field()) },
+                        { use __ratchet::KeyField as _;
+                        __ratchet::key_part(self.pair.0.key_field()) }
                     ),
                 )
                 .concurrency(
                     __ratchet::format_args!(
-                        "customer-{}", { use __ratchet::KeyProbeFallback as _;
-                        __ratchet::key_part(__ratchet::KeyProbe(& self.customer).part())
+                        "customer-{}", { use __ratchet::KeyField as _;
+                        __ratchet::key_part(self.customer.key_field())
                         }
                     ),
                 )

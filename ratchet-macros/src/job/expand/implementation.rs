@@ -222,8 +222,7 @@ fn template(method: &str, template: &Template) -> TokenStream {
     // `self` must resolve to the method's receiver, and rustc reports mixed spans at the whole attribute.
     let span = Span::call_site().located_at(template.lit.span());
     let method = local(method);
-    let (key_part, probe) = (item("key_part", span), item("KeyProbe", span));
-    let fallback = item("KeyProbeFallback", span);
+    let (key_part, key_field) = (item("key_part", span), item("KeyField", span));
     let mut format = String::new();
     let mut parts = Vec::new();
     for piece in &template.pieces {
@@ -241,10 +240,11 @@ fn template(method: &str, template: &Template) -> TokenStream {
                         },
                     ),
                 });
-                // An inherent method refuses a secret, and shadows the method of the trait.
+                // The inherent method of a secret refuses it, and shadows the method of the trait. It is called on the
+                // field itself, so that a field that does not exist is one error.
                 parts.push(quote_spanned!(span=> {
-                    use #fallback as _;
-                    #key_part(#probe(&self #(.#fields)*).part())
+                    use #key_field as _;
+                    #key_part(self #(.#fields)* .key_field())
                 }));
             }
         }
