@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Display};
 
-use super::Secret;
-
 /// The keys of one invocation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -83,7 +81,8 @@ impl<T: Display> KeyPart for T {
 )]
 pub trait MayBeShown {}
 
-/// A field that a template names. The inherent method of [`Secret`] shadows this one, so that a secret is refused.
+/// A field that a template names. The inherent method of [`Secret`](super::Secret) shadows this one, so that
+/// a secret is refused.
 pub trait KeyField: Sized {
     /// Returns the field.
     fn key_field(&self) -> &Self {
@@ -92,17 +91,6 @@ pub trait KeyField: Sized {
 }
 
 impl<T> KeyField for T {}
-
-impl<T: 'static> Secret<T> {
-    /// Refuses the secret. Only generated code calls it.
-    #[doc(hidden)]
-    pub fn key_field(&self) -> &Self
-    where
-        Self: MayBeShown,
-    {
-        self
-    }
-}
 
 /// Returns the text of an argument in a key. Only this function requires [`KeyPart`].
 pub fn key_part<T: KeyPart>(argument: &T) -> &dyn Display {

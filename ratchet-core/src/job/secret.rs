@@ -9,6 +9,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize;
 
+use super::keys::MayBeShown;
 use super::secret_scope;
 use crate::failure::MASK;
 
@@ -45,6 +46,15 @@ impl<T: 'static> Secret<T> {
     /// Returns the value.
     pub const fn expose(&self) -> &T {
         &self.0
+    }
+
+    /// Refuses the secret in a key. Only generated code calls it.
+    #[doc(hidden)]
+    pub fn key_field(&self) -> &Self
+    where
+        Self: MayBeShown,
+    {
+        self
     }
 }
 

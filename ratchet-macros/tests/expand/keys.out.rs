@@ -63,23 +63,20 @@ const _: () = {
                 .business(
                     __ratchet::format_args!(
                         "{{order}}-{}", { use __ratchet::KeyField as _;
-                        __ratchet::key_part(self.order.id.key_field())
-                        }
+                        __ratchet::key_part(self.order.id.key_field()) }
                     ),
                 )
                 .idempotency(
                     __ratchet::format_args!(
-                        "{}/{}", { use __ratchet::KeyField as _;
-                        __ratchet::key_part(self.r#type.key_field()) },
-                        { use __ratchet::KeyField as _;
+                        "{}/{}", { use __ratchet::KeyField as _; __ratchet::key_part(self
+                        .r#type.key_field()) }, { use __ratchet::KeyField as _;
                         __ratchet::key_part(self.pair.0.key_field()) }
                     ),
                 )
                 .concurrency(
                     __ratchet::format_args!(
                         "customer-{}", { use __ratchet::KeyField as _;
-                        __ratchet::key_part(self.customer.key_field())
-                        }
+                        __ratchet::key_part(self.customer.key_field()) }
                     ),
                 )
         }
