@@ -5,25 +5,22 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ratchet::definition::{HandedOff, Registration};
+use ratchet::Ratchet;
 use ratchet::model::{Filter, JobState, PageRequest};
-use ratchet::prelude::*;
 
 use crate::Problem;
 use crate::address::{Kind, Opened};
 use crate::args::Args;
+use crate::pages::{Crawl, PAGES_EACH, PIPELINE};
 use crate::server::Server;
 
-const PIPELINE: &str = "proof-pages";
+/// The `backlog_limit` of the receiver, see `bin/indexer.rs`.
 const BACKLOG_LIMIT: u64 = 100;
 
-/// The processes of each program, and how many runs each of them has at once.
+/// The processes of each program.
 const PROCESSES: usize = 2;
-const PUBLISHING: u32 = 2;
-const RECEIVING: u32 = 4;
 
 const PUBLISHERS: u32 = 300;
-const PAGES_EACH: u32 = 10;
 const PAGES: u32 = PUBLISHERS * PAGES_EACH;
 const KILLS: usize = 30;
 
@@ -34,78 +31,13 @@ const GREATEST_BACKLOG: u64 = 2 * BACKLOG_LIMIT;
 /// The time limit of every wait.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Hands off ten pages.
-#[job(name = "proof.crawl", queue = "crawl", hands_off = "proof-pages", max_retries = 50)]
-async fn crawl(number: u32, #[inject] ctx: JobContext) -> Result<(), Problem> {
-    for page in number * PAGES_EACH..(number + 1) * PAGES_EACH {
-        ctx.hand_off(PIPELINE, format!("page-{page}"), &page)?;
-    }
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    Ok(())
-}
+/// The two programs. They are executables of their own, because a program declares all jobs that are linked into it, and
+/// only one program can accept a pipeline.
+const PROGRAMS: [&str; 2] = ["crawler", "indexer"];
 
-/// Receives a page, slowly, and returns its number.
-#[job(
-    name = "proof.index",
-    queue = "index",
-    accepts = "proof-pages",
-    concurrency_limit = 4,
-    backlog_limit = 100,
-    max_retries = 50
-)]
-async fn index(page: HandedOff<u32>) -> u32 {
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    page.checkpoint
-}
-
-/// The two programs.
-#[derive(Clone, Copy)]
-enum Program {
-    Crawler,
-    Indexer,
-}
-
-impl Program {
-    const ALL: [Self; 2] = [Self::Crawler, Self::Indexer];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Crawler => "crawler",
-            Self::Indexer => "indexer",
-        }
-    }
-
-    async fn ratchet(self, address: &str) -> Result<Ratchet, Problem> {
-        let (job, concurrency): (Registration, u32) = match self {
-            Self::Crawler => (Crawl::JOB, PUBLISHING),
-            Self::Indexer => (Index::JOB, RECEIVING),
-        };
-        let store = Opened::open(address).await?.shared();
-        let builder = Ratchet::builder_shared(store).program(self.name()).jobs([job]);
-        let builder = builder.concurrency(concurrency).crash_limit(100).config(|config| {
-            config.lease = Duration::from_millis(1500);
-            config.heartbeat = Duration::from_millis(300);
-            config.maintenance_interval = Duration::from_millis(200);
-            config.poll_interval = (Duration::from_millis(20), Duration::from_millis(100));
-        });
-        Ok(builder.build().await?)
-    }
-
-    fn start(self, address: &str) -> Result<Child, Problem> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["handoff-work", "--program", self.name(), "--address", address]);
-        Ok(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn()?)
-    }
-}
-
-/// Runs a worker until it is killed.
-pub async fn work(args: &Args) -> Result<(), Problem> {
-    let name = args.must("program")?;
-    let program = Program::ALL.into_iter().find(|program| program.name() == name);
-    let program = program.ok_or_else(|| format!("there is no program `{name}`"))?;
-    let worker = program.ratchet(args.must("address")?).await?.start().await?;
-    worker.run_until_signal().await?;
-    Ok(())
+fn start(program: &str, address: &str) -> Result<Child, Problem> {
+    let mut command = Command::new(std::env::current_exe()?.with_file_name(program));
+    Ok(command.arg(address).stdin(Stdio::null()).stderr(Stdio::null()).spawn()?)
 }
 
 pub async fn run(_: &Args) -> Result<(), Problem> {
@@ -128,12 +60,11 @@ pub async fn run(_: &Args) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A store, a runtime of each program, and the worker processes. They are killed on drop.
+/// A store, a runtime without a worker, and the worker processes. They are killed on drop.
 struct Scene {
     address: String,
-    crawler: Ratchet,
-    indexer: Ratchet,
-    workers: Vec<(Program, Child)>,
+    ratchet: Ratchet,
+    workers: Vec<(&'static str, Child)>,
 }
 
 impl Drop for Scene {
@@ -147,13 +78,12 @@ impl Drop for Scene {
 
 impl Scene {
     async fn open(address: &str) -> Result<Self, Problem> {
-        let crawler = Program::Crawler.ratchet(address).await?;
-        let indexer = Program::Indexer.ratchet(address).await?;
-        let workers = Vec::new();
-        let mut scene = Self { address: address.to_owned(), crawler, indexer, workers };
+        let store = Opened::open(address).await?.shared();
+        let ratchet = Ratchet::builder_shared(store).build().await?;
+        let mut scene = Self { address: address.to_owned(), ratchet, workers: Vec::new() };
         for _ in 0..PROCESSES {
-            for program in Program::ALL {
-                scene.workers.push((program, program.start(address)?));
+            for program in PROGRAMS {
+                scene.workers.push((program, start(program, address)?));
             }
         }
         Ok(scene)
@@ -161,7 +91,7 @@ impl Scene {
 
     /// Submits the publishers, kills processes of both programs while they work, and prints a row of the table.
     async fn play(mut self, kind: Kind) -> Result<(), Problem> {
-        self.crawler.enqueue_many((0..PUBLISHERS).map(|number| Crawl { number })).await?;
+        self.ratchet.enqueue_many((0..PUBLISHERS).map(|number| Crawl { number })).await?;
         let mut greatest = 0;
         for kill in 0..KILLS {
             greatest = greatest.max(self.watch(Duration::from_millis(400)).await?);
@@ -169,15 +99,15 @@ impl Scene {
             let (program, worker) = &mut self.workers[at];
             worker.kill()?;
             worker.wait()?;
-            *worker = program.start(&self.address)?;
+            *worker = start(program, &self.address)?;
         }
         let began = Instant::now();
-        while self.indexer.jobs().counts().await?.state(JobState::Succeeded)
+        while self.ratchet.jobs().counts().await?.state(JobState::Succeeded)
             < u64::from(PUBLISHERS + PAGES)
         {
             if began.elapsed() > LONGEST {
-                let states = self.indexer.jobs().counts().await?;
-                let stats = self.indexer.pipeline(PIPELINE).stats().await?;
+                let states = self.ratchet.jobs().counts().await?;
+                let stats = self.ratchet.pipeline(PIPELINE).stats().await?;
                 return Err(format!(
                     "waited {LONGEST:?} in vain for {PAGES} pages: {states:?}, {stats:?}"
                 )
@@ -188,7 +118,7 @@ impl Scene {
         let (pages, runs) = self.received().await?;
         let twice = runs.saturating_sub(pages);
         let lost = PAGES as usize - pages;
-        let pipeline = self.indexer.pipeline(PIPELINE);
+        let pipeline = self.ratchet.pipeline(PIPELINE);
         let stats = pipeline.stats().await?;
         let refusals = pipeline.acceptor().await?.ok_or("no job accepts the pipeline")?.refusals;
         println!(
@@ -214,7 +144,7 @@ impl Scene {
     async fn watch(&self, time: Duration) -> Result<u64, Problem> {
         let (began, mut greatest) = (Instant::now(), 0);
         while began.elapsed() < time {
-            greatest = greatest.max(self.indexer.pipeline(PIPELINE).stats().await?.backlog);
+            greatest = greatest.max(self.ratchet.pipeline(PIPELINE).stats().await?.backlog);
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         Ok(greatest)
@@ -222,11 +152,11 @@ impl Scene {
 
     /// Returns the number of different pages that were received, and the number of jobs that received one.
     async fn received(&self) -> Result<(usize, usize), Problem> {
-        let filter = Filter::any().name(Index::JOB.def.name);
+        let filter = Filter::any().name("proof.index");
         let (mut pages, mut jobs, mut before) = (BTreeSet::new(), 0, None);
         loop {
             let page =
-                self.indexer.jobs().list(&filter, PageRequest { before, limit: 500 }).await?;
+                self.ratchet.jobs().list(&filter, PageRequest { before, limit: 500 }).await?;
             let Some(last) = page.jobs.last() else { return Ok((pages.len(), jobs)) };
             before = Some(last.id);
             jobs += page.jobs.len();

@@ -32,6 +32,7 @@ mod jobs;
 mod matrix;
 mod older;
 mod order;
+mod pages;
 mod rotation;
 mod server;
 mod submit;
@@ -61,7 +62,6 @@ async fn main() -> ExitCode {
         "suspects" => suspects::run(&args).await,
         "suspects-work" => suspects::work(&args).await,
         "handoff" => handoff::run(&args).await,
-        "handoff-work" => handoff::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
         "rotation" => rotation::run(&args).await,
