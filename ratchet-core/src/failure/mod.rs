@@ -19,7 +19,7 @@ pub use fingerprint::fingerprint;
 pub use handler_error::{HandlerError, JobError, Layer};
 pub(crate) use known_secrets::{KnownSecrets, MASK};
 pub(crate) use panics::{
-    PanicReport, Panics, catch_panic, drop_catching_panics, hushed, install_hook,
+    PanicReport, Panics, catch_panic, drop_catching_panics, install_hook, masking_panics,
 };
 pub use permanent::{
     AsDynError, ClassifiedError, ErrorClass, Permanent, PermanentError, TransparentError, permanent,

@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Runs the code of a run. If it panics with a message that quotes a secret of the run, the secret is not printed.
-pub(crate) fn hushed<T>(secrets: &KnownSecrets, work: impl FnOnce() -> T) -> T {
+pub(crate) fn masking_panics<T>(secrets: &KnownSecrets, work: impl FnOnce() -> T) -> T {
     struct Restore(KnownSecrets);
 
     impl Drop for Restore {
@@ -39,7 +39,7 @@ pub(crate) fn hushed<T>(secrets: &KnownSecrets, work: impl FnOnce() -> T) -> T {
 }
 
 /// Prints a panic whose message quotes a secret, without the secret. Returns `false` if the message quotes none.
-fn print_hushed(info: &PanicHookInfo<'_>, place: Option<&str>) -> bool {
+fn print_masked(info: &PanicHookInfo<'_>, place: Option<&str>) -> bool {
     let Some(message) = info.payload_as_str() else { return false };
     // If the thread is shutting down, it executes no run.
     let hidden = SECRETS.try_with(|secrets| match secrets.borrow().hide(message) {
@@ -61,7 +61,7 @@ pub(crate) fn install_hook() {
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             let place = info.location().map(ToString::to_string);
             // If the thread is shutting down, the slot is gone and the location stays unknown.
-            let is_printed = print_hushed(info, place.as_deref());
+            let is_printed = print_masked(info, place.as_deref());
             let _ = PLACE.try_with(|slot| slot.replace(place));
             // The hook of the application would print or send the message with the secret.
             if !is_printed {

@@ -13,7 +13,7 @@ use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
 use super::{conditions, full_pipelines, refused_jobs, step_inputs};
 use crate::decide::Outcome;
-use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic, hushed};
+use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic, masking_panics};
 use crate::job::Output;
 use crate::job::StopCause;
 use crate::job::{Hooks, JobContext};
@@ -127,7 +127,7 @@ async fn ready(
 fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(RunFuture, Hooks), Outcome> {
     let (prepared, hooks) = prepare(core, job, ctx).map_err(Outcome::Failed)?;
     let run = || ctx.learning(|| catch_panic(|| prepared.run(ctx.clone())));
-    match hushed(&ctx.secrets(), run) {
+    match masking_panics(&ctx.secrets(), run) {
         Ok(Ok(run)) => Ok((run, hooks)),
         Ok(Err(error)) => Err(failed(ctx, JobError::from(error))),
         Err(panic) => Err(panicked(ctx, panic)),
@@ -157,7 +157,7 @@ fn prepare(
     ctx.learn(secrets_of(&registration.def, &spec.payload));
     let read = || registration.prepare_with(spec.version, &spec.payload, ignored);
     let read = || ctx.learning(|| catch_panic(read));
-    match hushed(&ctx.secrets(), read) {
+    match masking_panics(&ctx.secrets(), read) {
         Ok(Ok(prepared)) => Ok((prepared, registration.def.hooks)),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {

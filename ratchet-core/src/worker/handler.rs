@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
 use crate::failure::{
-    JobError, KnownSecrets, PanicReport, catch_panic, drop_catching_panics, hushed,
+    JobError, KnownSecrets, PanicReport, catch_panic, drop_catching_panics, masking_panics,
 };
 use crate::job::JobContext;
 use crate::job::{Returned, RunFuture, Work};
@@ -62,7 +62,7 @@ pub(super) async fn call(
     };
     let next = Next::new(core.middleware_of(ctx.queue()), ctx, handler);
     let secrets = ctx.secrets();
-    let run = hushed_run(secrets.clone(), Box::pin(next.run()));
+    let run = run_masking_panics(secrets.clone(), Box::pin(next.run()));
     let mut guarded_run = Box::pin(AssertUnwindSafe(run).catch_unwind());
     let ended = tokio::select! {
         biased;
@@ -79,7 +79,7 @@ pub(super) async fn call(
         Some(Err(payload)) => HandlerExit::Panicked(PanicReport::new(payload)),
         None => {
             // Dropping the future runs destructors of user code, which may panic as well.
-            if let Some(panic) = hushed(&secrets, || drop_catching_panics(guarded_run)) {
+            if let Some(panic) = masking_panics(&secrets, || drop_catching_panics(guarded_run)) {
                 let panic = ctx.classifier().sanitized(panic);
                 tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
             }
@@ -93,11 +93,11 @@ pub(super) async fn call(
 type Run<'a> = Pin<Box<dyn Future<Output = Returned> + Send + 'a>>;
 
 /// Returns the future of a run that prints no secret when it panics.
-fn hushed_run(secrets: KnownSecrets, mut run: Run<'_>) -> Run<'_> {
+fn run_masking_panics(secrets: KnownSecrets, mut run: Run<'_>) -> Run<'_> {
     if secrets.is_empty() {
         return run;
     }
-    Box::pin(poll_fn(move |cx| hushed(&secrets, || run.as_mut().poll(cx))))
+    Box::pin(poll_fn(move |cx| masking_panics(&secrets, || run.as_mut().poll(cx))))
 }
 
 /// The channels from a blocking thread.
@@ -122,7 +122,7 @@ fn on_thread(
         let outcome = if ctx.stop_signal().is_aborted() {
             Ok(Err(JobError::msg("the run was stopped before it began").into_handler_error()))
         } else {
-            span.in_scope(|| hushed(&ctx.secrets(), || catch_panic(call)))
+            span.in_scope(|| masking_panics(&ctx.secrets(), || catch_panic(call)))
         };
         // Report the end first, then check for an abort. In this order, either `call` sees the end or this thread sees
         // the abort and sends the notification.
