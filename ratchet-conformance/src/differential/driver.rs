@@ -139,7 +139,7 @@ impl<'a> Driver<'a> {
                     *filter = self.at_present(filter).await;
                 }
                 let reply = store.command(command).await;
-                format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
+                self.normal.answer(reply)
             }
             Op::Bulk(number, verb, filter) => self.bulk(*number, verb.clone(), filter).await,
             Op::Cancel(ago) => {
@@ -241,7 +241,7 @@ impl<'a> Driver<'a> {
         match self.run(ago) {
             Some(run) => {
                 let reply = self.store.command(command(run.id())).await;
-                format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
+                self.normal.answer(reply)
             }
             None => String::new(),
         }
@@ -289,7 +289,7 @@ impl<'a> Driver<'a> {
         for job in ok(self.store.list(&filter, page).await).jobs {
             let cancel = Command::Cancel(job.id, CancelCause::Expired);
             let reply = self.store.command(cancel).await;
-            let _ = write!(replies, "{:?}", reply.map(|reply| self.normal.reply(reply)));
+            replies += &self.normal.answer(reply);
         }
         replies
     }

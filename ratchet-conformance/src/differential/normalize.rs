@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_store::model::{
-    Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply,
-    DeliveryBody, Envelope, GraphEffects, GraphInserted, GroupRecord, JobRecord, LeaseId,
-    NodeRecord, UnknownJob,
+    Alert, Applied, AttemptRecord, BreakerChange, BreakerState, ChangeError, Claimed, CommandError,
+    CommandReply, DeliveryBody, Envelope, GraphEffects, GraphInserted, GroupRecord, JobRecord,
+    LeaseId, NodeRecord, UnknownJob,
 };
 use ratchet_store::rules::{Explanation, Waiting};
 use uuid::Uuid;
@@ -90,6 +90,25 @@ impl Normal {
             CommandReply::GroupCanceled(effects) => {
                 CommandReply::GroupCanceled(Box::new(self.effects(*effects)))
             }
+            other => other,
+        }
+    }
+
+    pub(super) fn answer(self, answer: Result<CommandReply, CommandError>) -> String {
+        let answer = answer.map(|reply| self.reply(reply)).map_err(|error| self.refused(error));
+        format!("{answer:?}")
+    }
+
+    pub(super) fn refused_change(self, error: ChangeError) -> ChangeError {
+        match error {
+            ChangeError::Command(error) => ChangeError::Command(self.refused(error)),
+            other => other,
+        }
+    }
+
+    fn refused(self, error: CommandError) -> CommandError {
+        match error {
+            CommandError::Archived { job, at } => CommandError::Archived { job, at: self.time(at) },
             other => other,
         }
     }

@@ -62,7 +62,7 @@ impl Driver<'_> {
         let successor = Box::new(job.clone());
         let change = Change::Successor { original: run.id(), version: None, successor };
         let reply = self.store.operate(change, None).await.map(|changed| changed.reply);
-        format!("{reply:?}")
+        format!("{:?}", reply.map_err(|error| self.normal.refused_change(error)))
     }
 
     async fn changed(&self, change: Change) -> ChangeReply {
@@ -85,7 +85,7 @@ impl Driver<'_> {
         for _ in 0..MOST_PAGES {
             let changed = match store.operate(Change::Operation(update), None).await {
                 Ok(changed) => changed,
-                Err(error) => return format!("{pages}{error:?}"),
+                Err(error) => return format!("{pages}{:?}", self.normal.refused_change(error)),
             };
             let ChangeReply::Operation(reply) = changed.reply else { return "another".to_owned() };
             for (job, reply) in reply.page.iter().flat_map(|page| &page.changed) {
