@@ -4,8 +4,8 @@ use std::error::Error;
 use std::{fmt, io};
 
 use ratchet_core::{
-    BuildError, BulkError, EditError, FailureError, NodeError, ScheduleError, StartError,
-    StoreError, StoreErrorKind, SubmitError, WaitError,
+    BuildError, BulkError, EditError, FailureError, NodeError, RevealError, ScheduleError,
+    StartError, StoreError, StoreErrorKind, SubmitError, WaitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 
@@ -137,6 +137,15 @@ impl From<EditError> for Failure {
         match error {
             EditError::Command(error) => error.into(),
             EditError::Submit(error) => error.into(),
+            error => Self::of(ExitStatus::Refused, &error),
+        }
+    }
+}
+
+impl From<RevealError> for Failure {
+    fn from(error: RevealError) -> Self {
+        match error {
+            RevealError::Command(error) => error.into(),
             error => Self::of(ExitStatus::Refused, &error),
         }
     }

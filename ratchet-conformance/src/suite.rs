@@ -53,6 +53,7 @@ macro_rules! __cases {
                 z_06_other_changes_are_recorded
                 z_06_a_redrive_is_recorded_with_its_jobs
                 z_06_what_changes_nothing_is_not_recorded
+                z_06_a_reveal_is_recorded_although_nothing_changes
                 z_06_without_a_note_nothing_is_recorded
                 z_06_entries_are_listed_by_page_and_filter
                 z_06_concurrent_changes_form_one_trail

@@ -150,6 +150,7 @@ impl Inner {
             Change::PurgeArchive { state, age, limit } => ChangeReply::ArchivePurged(
                 self.purge_archive_within(db, *state, *age, *limit).await?,
             ),
+            Change::Reveal(_) => ChangeReply::Revealed,
             Change::Operation(update) => {
                 let post_commit = &mut announce.post_commit;
                 let reply = self.update_operation_within(db, update, post_commit).await?;

@@ -94,6 +94,7 @@ impl Session<'_> {
             }
             // The archive is another file, see `SqliteStore::operate_archive`.
             Change::PurgeArchive { .. } => ChangeReply::ArchivePurged(0),
+            Change::Reveal(_) => ChangeReply::Revealed,
             Change::Operation(update) => match self.update_operation(update).await? {
                 Ok(reply) => ChangeReply::Operation(Box::new(reply)),
                 Err(refused) => return Ok(Err(refused)),

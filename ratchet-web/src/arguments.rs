@@ -36,6 +36,21 @@ impl Arguments {
         Self::Fields(fields.collect())
     }
 
+    /// Reads arguments whose secrets may be shown.
+    pub(crate) fn stored(json: &str) -> Self {
+        let Ok(Stored(fields)) = serde_json::from_str::<Stored>(json) else {
+            return Self::Masked;
+        };
+        Self::Fields(fields.into_iter().map(|(name, value)| (name, Some(value))).collect())
+    }
+
+    /// Returns `true` if a part of the arguments is masked.
+    pub(crate) fn has_secrets(ratchet: &Ratchet, job: &JobRecord) -> bool {
+        let shown = ratchet.jobs().arguments(job);
+        let stored: Option<serde_json::Value> = serde_json::from_slice(&job.spec.payload).ok();
+        stored.is_none_or(|stored| stored != shown)
+    }
+
     /// Returns the arguments as a JSON document, with a line per argument.
     pub(crate) fn to_json(&self) -> String {
         let fields = match self {

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use ratchet_core::{
-    BulkError, EditError, FailureError, NodeError, ScheduleError, StoreError, StoreErrorKind,
-    SubmitError,
+    BulkError, EditError, FailureError, NodeError, RevealError, ScheduleError, StoreError,
+    StoreErrorKind, SubmitError,
 };
 use ratchet_store::model::{CommandError, FilterError};
 use serde::Serialize;
@@ -182,6 +182,15 @@ impl From<EditError> for Problem {
         match error {
             EditError::Command(error) => error.into(),
             EditError::Submit(error) => error.into(),
+            error => Self::of("refused", &error),
+        }
+    }
+}
+
+impl From<RevealError> for Problem {
+    fn from(error: RevealError) -> Self {
+        match error {
+            RevealError::Command(error) => error.into(),
             error => Self::of("refused", &error),
         }
     }

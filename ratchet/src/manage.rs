@@ -19,7 +19,7 @@ pub use ratchet_core::{
     Operations,
 };
 pub use ratchet_core::{Catalog, CatalogJob};
-pub use ratchet_core::{Edit, EditError, Succession};
+pub use ratchet_core::{Edit, EditError, RevealError, Revealed, Succession};
 pub use ratchet_core::{FailureMark, FailureState, Judgment};
 pub use ratchet_core::{HandOffAdmission, HandOffStats, PipelineRecord};
 pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};

@@ -79,6 +79,12 @@ pub(crate) enum Jobs {
         #[command(flatten)]
         fence: Fence,
     },
+    /// Prints the arguments, output and checkpoint of a job with their secrets, and records that in the audit trail
+    Reveal {
+        job: JobId,
+        #[command(flatten)]
+        fence: Fence,
+    },
     /// Enqueues a job of this program, or one of the catalog
     Enqueue {
         /// The name of the job

@@ -32,6 +32,9 @@ pub(crate) struct Token {
     /// What the token allows
     #[arg(long, value_enum, default_value = "viewer")]
     pub(crate) role: Role,
+    /// Also allows to reveal the secrets of jobs; each time is recorded in the audit trail
+    #[arg(long)]
+    pub(crate) secrets: bool,
     /// The time until the token expires, such as 90d [default: it does not expire]
     #[arg(long, value_name = "DURATION")]
     pub(crate) expires_in: Option<String>,

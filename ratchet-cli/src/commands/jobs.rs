@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ratchet_core::{
-    AnyJob, BulkVerb, Filter, HandOffAdmission, JobId, JobRecord, PageRequest, WaitError,
+    AnyJob, BulkVerb, Filter, HandOffAdmission, JobId, JobRecord, PageRequest, Revealed, WaitError,
 };
 use ratchet_store::model::{AttemptRecord, LogLine};
 use ratchet_store::rules::catalog;
@@ -52,6 +52,12 @@ pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure>
         Jobs::Edit { job, args, object, fence } => {
             edit::edit(session, job, &args, object.as_deref(), &fence).await
         }
+        Jobs::Reveal { job, fence } => {
+            if session.proceed(&format!("reveal the secrets of job {job}"), false)? {
+                reveal(session, &fenced(session, &fence).reveal(job).await?)?;
+            }
+            Ok(())
+        }
         Jobs::Enqueue { name, args, object, queue, delay, key, wait } => {
             let options = Enqueue { queue, delay, key, wait };
             let types = types(session, &name).await?;
@@ -89,6 +95,18 @@ async fn several(
         }
         None => each(session, name, &which.jobs, &which.fence).await,
     }
+}
+
+/// Prints what is stored with a job, with its secrets.
+fn reveal(session: &Session, revealed: &Revealed) -> Result<(), Failure> {
+    let mut text = format!("arguments: {}", printable_lines(revealed.arguments.get()));
+    if let Some(output) = &revealed.output {
+        let _ = write!(text, "\noutput: {}", printable_lines(output.get()));
+    }
+    if let Some(checkpoint) = &revealed.checkpoint {
+        let _ = write!(text, "\ncheckpoint: {}", printable_lines(&checkpoint.to_string()));
+    }
+    session.out.object(revealed, &text)
 }
 
 /// The columns of a list of jobs.

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use jiff::Timestamp;
+use ratchet_core::Capability;
 use ratchet_web::Access;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -30,6 +31,14 @@ pub(crate) fn run(command: &Token) -> Result<(), Failure> {
         serde_json::Value::from(command.actor.as_str()),
         digest(&token)
     );
+    if command.secrets {
+        if command.role == Role::Viewer {
+            return Err(Failure::usage(
+                "`--secrets` needs the role operator or admin: a viewer sees no arguments",
+            ));
+        }
+        entry.push_str("secrets = true\n");
+    }
     if let Some(length) = &command.expires_in {
         let length = read::duration(length)?;
         let until =
@@ -77,6 +86,9 @@ struct Entry {
     actor: String,
     role: Role,
     sha256: String,
+    /// Whether the secrets of jobs may be revealed.
+    #[serde(default)]
+    secrets: bool,
     expires: Option<Timestamp>,
     queues: Option<Vec<String>>,
     names: Option<Vec<String>>,
@@ -90,6 +102,9 @@ impl Entry {
             Role::Operator => Access::operator(&self.actor),
             Role::Admin => Access::admin(&self.actor),
         };
+        if self.secrets {
+            access = access.allow(Capability::SeeSecrets);
+        }
         if let Some(queues) = &self.queues {
             access = access.queues(queues);
         }
@@ -187,6 +202,10 @@ mod tests {
         assert_eq!(access.actor(), "ada");
         assert_eq!(access, Access::operator("ada").queues(["mail"]));
         assert!(tokens.access("rt_y").is_none());
+        fs::write(&path, entry("secrets = true")).expect("writes");
+        let tokens = Tokens::open(&path).expect("opens");
+        let access = tokens.access("rt_x").expect("is valid");
+        assert_eq!(access, Access::operator("ada").allow(Capability::SeeSecrets));
         fs::write(&path, entry("expires = \"2020-01-01T00:00:00Z\"")).expect("writes");
         let later = SystemTime::UNIX_EPOCH;
         fs::File::options()

@@ -135,3 +135,20 @@ fn o_05_a_failed_job_is_edited_and_retried_once() {
     assert_eq!(trail.len(), 1, "{trail:?}");
     stored.prints(&["audit", "verify"]);
 }
+
+#[test]
+fn z_05_secrets_are_printed_to_an_operator_and_that_is_recorded() {
+    let stored = Stored::new();
+    let failed = stored.failed.to_string();
+    let untouched = stored.ratchet(&["jobs", "reveal", &failed, "--dry-run"]);
+    assert!(untouched.status.success() && untouched.stdout.is_empty(), "{untouched:?}");
+    assert!(listed(&stored, &["audit", "list", "--verb", "jobs.reveal"]).is_empty());
+    let options = ["jobs", "reveal", &failed, "--reason", "a dispute", "--json"];
+    let revealed: Value = serde_json::from_str(&stored.prints(&options)).expect("JSON");
+    assert_eq!(revealed["job"], failed.as_str());
+    assert_eq!(revealed["arguments"], serde_json::json!({ "to": "nowhere" }));
+    let trail = listed(&stored, &["audit", "list", "--verb", "jobs.reveal"]);
+    assert_eq!(trail.len(), 1, "{trail:?}");
+    assert_eq!(trail[0]["reason"], "a dispute");
+    stored.prints(&["audit", "verify"]);
+}

@@ -236,6 +236,21 @@ pub async fn z_06_concurrent_changes_form_one_trail(world: &World) {
     assert_eq!(verified(world).await.len(), CHANGES);
 }
 
+pub async fn z_06_a_reveal_is_recorded_although_nothing_changes(world: &World) {
+    let archived = world.failed(world.job()).await;
+    assert_eq!(world.store.archive(JobState::Failed, secs(0), 10).await.expect("archives"), 1);
+    let live = world.submit(world.job()).await;
+    for id in [live, archived] {
+        let (job, before) = (world.get(id).await, verified(world).await.len());
+        let changed = operate(world, "jobs.reveal", Change::Reveal(id)).await;
+        assert_eq!(changed.reply, ChangeReply::Revealed);
+        let entry = recorded(world, &changed, before).await;
+        assert_eq!((entry.verb.as_str(), entry.target), ("jobs.reveal", format!("job {id}")));
+        assert_eq!(entry.before, entry.after);
+        assert_eq!(world.get(id).await, job);
+    }
+}
+
 pub async fn o_02_a_job_that_has_moved_is_not_changed(world: &World) {
     let failed = world.failed(world.job()).await;
     let pending = world.submit(world.job()).await;

@@ -243,6 +243,9 @@ macro_rules! __engine_cases {
                 o_05_wrong_arguments_are_refused_and_nothing_is_stored
                 o_05_a_successor_is_signed_and_a_forged_original_is_refused
             }
+            reveal {
+                z_05_secrets_are_revealed_to_an_actor_and_recorded
+            }
             ops {
                 o_11_a_healthy_store_has_no_findings
                 o_11_jobs_without_a_worker_are_found

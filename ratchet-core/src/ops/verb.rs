@@ -23,6 +23,8 @@ pub enum Capability {
     ActNodes,
     /// To change many jobs at once.
     Bulk,
+    /// To see the secrets of jobs. Each use is recorded in the audit trail.
+    SeeSecrets,
     /// To submit jobs.
     Submit,
     /// To delete what cannot be restored.
@@ -39,7 +41,7 @@ pub struct Verb {
     pub name: &'static str,
     /// What the operator must be allowed to do.
     pub capability: Capability,
-    /// Whether the verb changes anything.
+    /// Whether the verb changes anything. What is recorded in the audit trail changes it.
     pub changes: bool,
 }
 
@@ -52,7 +54,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 77] = [
+pub const VERBS: [Verb; 78] = [
     reads("alerts.list"),
     reads("archive.export"),
     reads("archive.list"),
@@ -93,6 +95,7 @@ pub const VERBS: [Verb; 77] = [
     changes("jobs.reschedule", Capability::ActJobs),
     changes("jobs.resume", Capability::ActJobs),
     changes("jobs.retry", Capability::ActJobs),
+    changes("jobs.reveal", Capability::SeeSecrets),
     reads("jobs.runs"),
     reads("jobs.show"),
     reads("jobs.wait"),

@@ -67,6 +67,9 @@ pub enum Change {
         /// The maximum number of jobs.
         limit: u32,
     },
+    /// Records that the secrets of a job are shown to an operator. Changes nothing but the audit trail. The job may be
+    /// archived.
+    Reveal(JobId),
     /// A change of a bulk operation.
     Operation(OperationUpdate),
     /// Changes what operators say about a group of failed jobs.
@@ -157,7 +160,8 @@ impl Change {
             },
             Self::Successor { original: id, .. }
             | Self::RepairUnreadable(id)
-            | Self::DropUnreadable(id) => Target::Job(*id),
+            | Self::DropUnreadable(id)
+            | Self::Reveal(id) => Target::Job(*id),
             Self::ForgetRejects(rejects) => {
                 Target::Several(format!("{} rejected items", rejects.len()))
             }
@@ -218,6 +222,8 @@ pub enum ChangeReply {
     Forgotten,
     /// How many archived jobs were removed.
     ArchivePurged(u64),
+    /// It is recorded that the secrets of a job are shown.
+    Revealed,
     /// The bulk operation after its change.
     Operation(Box<OperationReply>),
     /// The reply to [`Change::Node`].
@@ -244,7 +250,7 @@ impl ChangeReply {
             Self::Submitted(jobs) => {
                 jobs.iter().any(|inserted| matches!(inserted, Inserted::Created(_)))
             }
-            Self::Forgotten | Self::Successor(_) => true,
+            Self::Forgotten | Self::Successor(_) | Self::Revealed => true,
             Self::Operation(reply) => reply.applied,
             Self::Node(reply) => matches!(reply, NodeReply::Changed(_)),
             Self::Reprotected(applied) => applied.contains(&true),

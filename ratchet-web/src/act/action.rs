@@ -109,7 +109,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 38] = [
+pub(crate) static ACTIONS: [Action; 39] = [
     verb(
         "archive.purge",
         "Delete",
@@ -227,6 +227,13 @@ pub(crate) static ACTIONS: [Action; 38] = [
     )]),
     verb("jobs.resume", "Resume", "Resume a job", "The job is resumed.", Target::Job),
     verb("jobs.retry", "Retry", "Retry a job", "The job is pending again.", Target::Job),
+    verb(
+        "jobs.reveal",
+        "Reveal secrets",
+        "Reveal the secrets of a job",
+        "The secrets are shown, and this is recorded in the audit trail.",
+        Target::Job,
+    ),
     verb(
         "nodes.quiet",
         "Make quiet",

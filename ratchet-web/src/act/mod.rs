@@ -9,6 +9,7 @@ mod bulk;
 mod edit;
 mod perform;
 mod preview;
+mod reveal;
 
 pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
 pub(crate) use bulk::verb as bulk_verb;

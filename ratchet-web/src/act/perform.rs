@@ -2,11 +2,11 @@
 
 use ratchet_core::{
     BreakerSettings, Due, FailureGroup, Filter, JobId, NodeId, OperationId, Placement, Priority,
-    QueueLimits, Ratchet, Rate, Redrive,
+    QueueLimits, Ratchet, Rate, Redrive, Revealed,
 };
 use ratchet_store::model::RejectFilter;
 
-use super::{Order, Target, archive, bulk, edit};
+use super::{Order, Target, archive, bulk, edit, reveal};
 use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
@@ -26,6 +26,8 @@ pub(crate) struct Done {
     pub(crate) more: bool,
     /// The bulk operation that was started or changed.
     pub(crate) operation: Option<OperationId>,
+    /// The secrets that are shown. They must only be part of this answer.
+    pub(crate) revealed: Option<Box<Revealed>>,
 }
 
 /// Carries out an order. The scope of the request restricts what it can reach.
@@ -92,6 +94,7 @@ async fn job(request: &Request, ratchet: &Ratchet, order: &Order) -> Result<Done
     }
     match order.action.verb {
         "jobs.edit" => return edit::perform(request, &jobs, &job, order).await,
+        "jobs.reveal" => return reveal::perform(request, &jobs, id).await,
         "jobs.retry" => jobs.retry(id).await?,
         "jobs.pause" => jobs.pause(id).await?,
         "jobs.resume" => jobs.resume(id).await?,

@@ -6,7 +6,7 @@ use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
 use ratchet_store::model::{NodeAction, TransitionKind};
 
 use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
-use super::{Order, Target, archive, bulk, edit};
+use super::{Order, Target, archive, bulk, edit, reveal};
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Request, read_id};
@@ -33,6 +33,7 @@ pub(crate) struct Preview {
 pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview, Problem> {
     let mut preview = match order.action.target {
         Target::Job if order.action.verb == "jobs.edit" => edit::preview(request, order).await,
+        Target::Job if order.action.verb == "jobs.reveal" => reveal::preview(request, order).await,
         Target::Job => job(request, order).await,
         Target::Queue => queue(request, order).await,
         Target::Breaker => breaker(request, order).await,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use axum::http::header;
+use ratchet_core::Revealed;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{action_path, json};
@@ -28,7 +30,8 @@ pub(crate) async fn act(request: Request) -> Answer {
         fields.set("version", version(&request)?);
     }
     let key = request.header("idempotency-key").to_owned();
-    if key.is_empty() {
+    // The answer to a repeated request is kept in memory. Secrets are not: they are revealed, and recorded, again.
+    if key.is_empty() || action.verb == "jobs.reveal" {
         return once(&request, action, fields).await;
     }
     let repeats = request.app.repeats.clone();
@@ -38,6 +41,11 @@ pub(crate) async fn act(request: Request) -> Answer {
 
 async fn once(request: &Request, action: &'static Action, fields: Fields) -> Answer {
     let done = perform(request, &Order::new(request, action, "api", fields)).await?;
+    if let Some(revealed) = &done.revealed {
+        // The texts are those that are stored, so that every number is exact.
+        let answer = Shown { verb: action.verb, done: true, revealed };
+        return Ok(json(serde_json::to_string(&answer).unwrap_or_default()));
+    }
     let mut value = serde_json::json!({ "verb": action.verb, "done": true });
     if let Some(job) = done.job {
         value["job"] = job.to_string().into();
@@ -57,6 +65,15 @@ async fn once(request: &Request, action: &'static Action, fields: Fields) -> Ans
         None => {}
     }
     Ok(json(value.to_string()))
+}
+
+/// The answer that reveals the secrets of a job.
+#[derive(Serialize)]
+struct Shown<'a> {
+    verb: &'static str,
+    done: bool,
+    #[serde(flatten)]
+    revealed: &'a Revealed,
 }
 
 /// Returns the version that the job must have; empty for any.

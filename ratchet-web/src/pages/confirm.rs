@@ -139,6 +139,9 @@ pub(crate) async fn act(request: Request) -> Answer {
     let action = wanted(&request)?;
     let fields = Fields::read(&request.body);
     let done = act::perform(&request, &Order::new(&request, action, "page", fields)).await?;
+    if let Some(revealed) = &done.revealed {
+        return super::revealed::page(&request, action, revealed).await;
+    }
     Ok(see_other(&link(&request, action, &done)))
 }
 

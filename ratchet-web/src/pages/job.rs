@@ -6,6 +6,7 @@ use ratchet_store::model::TransitionKind;
 
 use super::{action_buttons, commands, job_details, job_runs, why};
 use crate::act::{self, Target};
+use crate::arguments::{Arguments, MASK};
 use crate::charts::timeline;
 use crate::request::{Answer, Request};
 use crate::text::brief;
@@ -23,11 +24,15 @@ pub(crate) async fn page(request: Request) -> Answer {
     let ended = matches!(job.state, JobState::Failed | JobState::Canceled);
     let is_live = job.archived_at.is_none();
     let editable = is_live && ended && act::edit_refusal(&request, &job).await?.is_none();
+    let masked = job.output.as_ref().is_some_and(|output| output.contains(MASK))
+        || Arguments::has_secrets(request.ratchet(), &job);
+    let revealable = masked && request.access.sees_arguments();
     let links = jobs.succession(id).await?;
     let admission = jobs.admission(id).await?;
     let possible = act::of_target(Target::Job).filter(|action| {
         let kind = match action.verb {
             "jobs.edit" => return editable,
+            "jobs.reveal" => return revealable,
             "jobs.retry" if links.successor.is_some() => return false,
             "jobs.retry" => TransitionKind::RetryManually,
             "jobs.pause" => TransitionKind::Pause,

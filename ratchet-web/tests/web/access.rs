@@ -59,6 +59,7 @@ async fn o_08_every_route_needs_the_capability_of_its_verb() {
         Capability::ActFlows,
         Capability::ActNodes,
         Capability::Bulk,
+        Capability::SeeSecrets,
         Capability::Submit,
         Capability::Purge,
         Capability::Administer,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::{Filter, JobState, PageRequest, VERBS};
+use ratchet_core::{Capability, Filter, JobState, PageRequest, VERBS};
+use ratchet_store::model::AuditFilter;
 use ratchet_web::Access;
 
 use crate::html;
@@ -11,7 +12,8 @@ use crate::site::Site;
 
 async fn site() -> (Shop, Site) {
     let shop = Shop::open().await;
-    let site = Site::new(shop.ratchet(), Access::admin("ada"));
+    let access = Access::admin("ada").allow(Capability::SeeSecrets);
+    let site = Site::new(shop.ratchet(), access);
     (shop, site)
 }
 
@@ -351,6 +353,43 @@ async fn o_05_a_failed_job_is_edited_on_its_page_and_secrets_are_kept() {
     let other = other.expect("another failed job").id.to_string();
     let reply = operator.post("/act/jobs.edit", &[("job", &other), ("arguments", edited)]).await;
     assert_eq!(reply.status, 403, "{}", reply.body);
+}
+
+#[tokio::test]
+async fn z_05_secrets_are_revealed_on_one_page_and_the_trail_says_to_whom() {
+    const CARD: &str = "4111111111111111";
+    let (shop, site) = site().await;
+    let id = shop.failed.to_string();
+    let page = site.get(&format!("/jobs/{id}")).await;
+    assert!(page.body.contains("act/jobs.reveal?") && !page.body.contains(CARD), "{}", page.body);
+    let ask = site.get(&format!("/act/jobs.reveal?job={id}")).await;
+    html::check("/act/jobs.reveal", &ask.body);
+    assert!(ask.body.contains("audit trail records") && !ask.body.contains(CARD), "{}", ask.body);
+    let fields = [("job", id.as_str()), ("reason", "a disputed charge")];
+    let reveals = AuditFilter { verb: Some("jobs.reveal".to_owned()), ..AuditFilter::default() };
+    let trail = async || shop.ratchet().audit().list(&reveals, None, 10).await;
+    // Neither an administrator without the capability nor an access without arguments sees them.
+    for access in [
+        Access::admin("bob"),
+        Access::admin("bob").allow(Capability::SeeSecrets).see_arguments(false),
+    ] {
+        let other = Site::new(shop.ratchet(), access);
+        assert!(!other.get(&format!("/jobs/{id}")).await.body.contains("act/jobs.reveal"));
+        let refused = other.post("/act/jobs.reveal", &fields).await;
+        assert_eq!(refused.status, 403, "{}", refused.body);
+        assert!(!refused.body.contains(CARD));
+    }
+    assert!(trail().await.expect("lists").is_empty());
+    let shown = site.post("/act/jobs.reveal", &fields).await;
+    assert_eq!(shown.status, 200, "{}", shown.body);
+    html::check("/act/jobs.reveal", &shown.body);
+    assert!(shown.body.contains(CARD), "{}", shown.body);
+    assert_eq!(shown.header(axum::http::header::CACHE_CONTROL), "no-store");
+    let entries = trail().await.expect("lists");
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].actor.name, "ada");
+    assert_eq!(entries[0].actor.reason.as_deref(), Some("a disputed charge"));
+    assert!(!site.get("/audit").await.body.contains(CARD));
 }
 
 fn failed_without_successor() -> Filter {

@@ -28,6 +28,7 @@ pub mod outcomes;
 pub mod output;
 pub mod payload_changes;
 pub mod reencryption;
+pub mod reveal;
 pub mod run_modes;
 pub mod shutdown;
 pub mod signing;
