@@ -44,7 +44,8 @@ fn one_seed() -> Option<u64> {
     number("RATCHET_SEED")
 }
 
-/// The seeds of fixed sequences, the same in every run. `RATCHET_SEQUENCES` sets the number over all parts.
+/// The seeds of fixed sequences, the same in every run. `RATCHET_SEQUENCES` sets the number over all parts. There are few,
+/// because a sequence that passed before seldom fails: new seeds find more.
 fn fixed(part: u64, parts: u64, usually: u64) -> Box<dyn Iterator<Item = u64>> {
     let each = number("RATCHET_SEQUENCES").unwrap_or(usually) / parts;
     let all = part * each..(part + 1) * each;
@@ -99,12 +100,12 @@ fn agree_on(
 
 #[test]
 fn agrees_with_memory_part_0() {
-    agree(operations, fixed(0, 2, 100));
+    agree(operations, fixed(0, 2, 40));
 }
 
 #[test]
 fn agrees_with_memory_part_1() {
-    agree(operations, fixed(1, 2, 100));
+    agree(operations, fixed(1, 2, 40));
 }
 
 #[test]
@@ -114,12 +115,12 @@ fn agrees_with_memory_on_new_seeds() {
 
 #[test]
 fn agrees_with_memory_on_graphs_0() {
-    agree(graphs, fixed(0, 2, 40));
+    agree(graphs, fixed(0, 2, 16));
 }
 
 #[test]
 fn agrees_with_memory_on_graphs_1() {
-    agree(graphs, fixed(1, 2, 40));
+    agree(graphs, fixed(1, 2, 16));
 }
 
 #[test]
@@ -137,10 +138,10 @@ fn agrees_with_memory_on_seeds_that_found_a_difference() {
 /// Every operation behind a transaction pooler. `scripts/proof rounds` runs the conformance suites there too.
 #[test]
 fn s_09_agrees_with_memory_behind_a_pooler() {
-    agree_on(PgHarness::pooled(), operations, fixed(0, 1, 30));
+    agree_on(PgHarness::pooled(), operations, fixed(0, 1, 8));
 }
 
 #[test]
 fn s_09_agrees_with_memory_on_graphs_behind_a_pooler() {
-    agree_on(PgHarness::pooled(), graphs, fixed(0, 1, 12));
+    agree_on(PgHarness::pooled(), graphs, fixed(0, 1, 4));
 }

@@ -1,9 +1,12 @@
 //! Runs random operations on the store in memory and on SQLite. All answers must be the same.
 
+// The budget of new seeds is real time.
+#![allow(clippy::disallowed_methods)]
+
 mod harness;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness::SqliteHarness;
 use ratchet_conformance::differential::{Op, generate, generate_graphs, run_both};
@@ -33,9 +36,15 @@ impl Harness for Memory {
     }
 }
 
-/// The number of sequences per test. The default keeps the suite fast.
+/// Returns the number in an environment variable.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok())
+}
+
+/// The number of fixed sequences per test. There are few, because a sequence that passed before seldom fails: new seeds
+/// find more.
 fn sequences() -> u64 {
-    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
+    number("RATCHET_SEQUENCES").unwrap_or(8)
 }
 
 async fn agree(first: u64, max_skipped: usize) {
@@ -44,11 +53,15 @@ async fn agree(first: u64, max_skipped: usize) {
 
 async fn agree_on(generate: fn(u64, usize) -> Vec<Op>, first: u64, max_skipped: usize) {
     for seed in first..first + sequences() {
-        let sqlite = SqliteHarness::with_max_skipped(max_skipped).await;
-        let same = run_both(&Memory::fresh().await, &sqlite, &generate(seed, 100)).await;
-        if let Err(divergence) = same {
-            panic!("seed {seed}: {divergence}");
-        }
+        agree_on_seed(generate, seed, max_skipped).await;
+    }
+}
+
+async fn agree_on_seed(generate: fn(u64, usize) -> Vec<Op>, seed: u64, max_skipped: usize) {
+    let sqlite = SqliteHarness::with_max_skipped(max_skipped).await;
+    let same = run_both(&Memory::fresh().await, &sqlite, &generate(seed, 100)).await;
+    if let Err(divergence) = same {
+        panic!("RATCHET_SEED={seed}, max_skipped {max_skipped}: {divergence}");
     }
 }
 
@@ -81,4 +94,22 @@ async fn memory_and_sqlite_agree_on_graphs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory_and_sqlite_agree_on_graphs_when_jobs_are_set_aside() {
     agree_on(generate_graphs, 1_000_000, 0).await;
+}
+
+/// New seeds in every run, for `RATCHET_SECONDS` (30 by default), so that a slow machine tries fewer of them. A failure
+/// names its seed, and `RATCHET_SEED` repeats it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_on_new_seeds() {
+    let end = Instant::now() + Duration::from_secs(number("RATCHET_SECONDS").unwrap_or(30));
+    let one = number("RATCHET_SEED");
+    loop {
+        let seed = one.unwrap_or_else(|| fastrand::u64(1 << 32..1 << 48));
+        for max_skipped in [0, 2, 64] {
+            agree_on_seed(generate, seed, max_skipped).await;
+            agree_on_seed(generate_graphs, seed, max_skipped).await;
+        }
+        if one.is_some() || Instant::now() >= end {
+            break;
+        }
+    }
 }
