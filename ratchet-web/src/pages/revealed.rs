@@ -13,12 +13,12 @@ use crate::views::{Page, card};
 pub(crate) async fn page(request: &Request, action: &Action, revealed: &Revealed) -> Answer {
     let shown = |id: &str, title: &str, json: Option<&str>| -> Markup {
         let Some(json) = json else { return html! {} };
-        card(id, title, "with its secrets", html! { pre { code { (printable(json)) } } })
+        card(id, title, "as stored, with secrets", html! { pre { code { (printable(json)) } } })
     };
     let arguments = Arguments::stored(revealed.arguments.get()).to_json();
     let checkpoint = revealed.checkpoint.as_ref().map(ToString::to_string);
     let content = html! {
-        p { (action.done) " Leave this page when you have read them." }
+        section.card { div.body { p { (action.done) " Leave this page when you have read them." } } }
         (shown("arguments", "Arguments", Some(&arguments)))
         (shown("output", "Output", revealed.output.as_ref().map(|json| json.get())))
         (shown("checkpoint", "Checkpoint", checkpoint.as_deref()))
