@@ -27,7 +27,7 @@ with httpx.Client(base_url=URL, headers=HEADERS) as http:
     print(id)
     asyncio.run(main())
     job = client.job(id)
-    print(job["name"], job["state"])
+    print(job["spec"]["name"], job["state"])
     try:
         client.enqueue(WRONG)
         print("accepted")
