@@ -1,4 +1,4 @@
-//! The pages of `docs/site` with Rust code. Their snippets are compiled as documentation tests.
+//! The README, and the pages of `docs/site` with Rust code. Their snippets are compiled as documentation tests.
 
 #[doc = include_str!("../../docs/site/concepts/composition.md")]
 mod concepts_composition {}
@@ -26,6 +26,9 @@ mod index {}
 
 #[doc = include_str!("../../docs/site/operations/doctor.md")]
 mod operations_doctor {}
+
+#[doc = include_str!("../../README.md")]
+mod readme {}
 
 #[doc = include_str!("../../docs/site/reference/events.md")]
 mod reference_events {}

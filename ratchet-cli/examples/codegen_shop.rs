@@ -1,8 +1,8 @@
-//! The program whose jobs the generated clients submit: `scripts/proof codegen` starts it as a worker, serves its API and
-//! submits the same job from Rust.
+//! The program whose jobs the generated clients submit: `scripts/proof codegen` starts it as a worker,
+//! serves its API and submits the same job from Rust.
 //!
-//! `codegen_shop submit` enqueues the job in the store of `RATCHET_STORE` and prints its id. Everything else is the command
-//! line of a worker program.
+//! `codegen_shop submit` enqueues the job in the store of `RATCHET_STORE` and prints its id. Everything
+//! else is the command line of a worker program.
 
 use std::process::ExitCode;
 

@@ -146,7 +146,7 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
     }
 }
 
-/// The `main` of the program `ratchet`, which knows no jobs. It uses the keyring of the environment.
+/// Runs the program `ratchet`, which knows no jobs. It uses the keyring of the environment.
 pub fn tool() -> ExitCode {
     // A program with jobs decides itself where its keyring comes from.
     let mut program = Program::new(async |builder: Builder| {

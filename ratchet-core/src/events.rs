@@ -426,6 +426,20 @@ impl Drop for Expected<'_> {
 }
 
 /// A subscription to the events of this process, starting with the next one.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Event; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) {
+/// use ratchet::Event;
+///
+/// let mut events = ratchet.events();
+/// while let Some(event) = events.next().await {
+///     if let Event::Succeeded { job, .. } = event {
+///         println!("{} has succeeded", job.name);
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct EventStream {
     receiver: broadcast::Receiver<Event>,

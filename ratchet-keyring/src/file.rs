@@ -24,7 +24,7 @@ impl Keyring {
         Self::find_in_env()?.ok_or(KeyringError::NotInEnvironment)
     }
 
-    /// Like [`Self::from_env`]; `None` if neither variable is set.
+    /// Reads the keyring like [`Self::from_env`]; `None` if neither variable is set.
     pub fn find_in_env() -> Result<Option<Self>, KeyringError> {
         if let Ok(text) = std::env::var("RATCHET_KEYS") {
             return Self::from_json(&Zeroizing::new(text)).map(Some);
@@ -40,7 +40,8 @@ impl Keyring {
 /// A keyring in a file. Changes are written by [`save`](Self::save), which replaces the file atomically.
 ///
 /// ```
-/// use ratchet_keyring::{KeyFile, Keyring, Purpose};
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{KeyFile, Keyring, Purpose};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("keys.json");

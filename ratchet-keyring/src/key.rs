@@ -118,6 +118,15 @@ pub(crate) enum Material {
 }
 
 /// One key. Its `Debug` output contains no key material.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, Purpose};
+///
+/// let key = Key::generate("s1", Purpose::Sign)?;
+/// assert_eq!(key.info().id.to_string(), "s1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Key {
     pub(crate) id: KeyId,

@@ -11,6 +11,17 @@ use super::{Key, KeyError, KeyId, KeyInfo, KeyProvider, KeyState, KeyringError, 
 /// The keys of a process. Clones share their keys, so [`replace`](Self::replace) changes all of them.
 ///
 /// Its `Debug` output contains ids and no key material.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, Keyring, Purpose};
+///
+/// // In a program: `Keyring::from_env()?`, or `Keyring::from_file("/etc/shop/keys.json")?`.
+/// let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?, Key::generate("e1", Purpose::Encrypt)?])?;
+/// let ids: Vec<_> = keyring.list().iter().map(|key| key.id.to_string()).collect();
+/// assert_eq!(ids, ["e1", "s1"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Keyring {
     shared: Arc<RwLock<Arc<Keys>>>,
@@ -63,6 +74,18 @@ impl Keyring {
 
     /// Replaces the keys of this keyring and of its clones by those of another one, for example after a rotation. Keys
     /// that were unwrapped stay unwrapped.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_keyring as security; }
+    /// use ratchet::security::{Key, Keyring, Purpose};
+    ///
+    /// let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?])?;
+    /// let of_the_worker = keyring.clone();
+    /// // The file has changed: `Keyring::from_file(…)`.
+    /// keyring.replace(&Keyring::new([Key::generate("s2", Purpose::Sign)?])?);
+    /// assert_eq!(of_the_worker.active(Purpose::Sign, None).expect("a key").to_string(), "s2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn replace(&self, other: &Self) {
         let (old, new) = (self.keys(), other.keys());
         let unwrapped = |(id, entry): (&KeyId, &Entry)| {

@@ -9,7 +9,8 @@
 //! Applications use it through `ratchet`.
 //!
 //! ```
-//! use ratchet_keyring::{Key, Keyring, Purpose};
+//! # mod ratchet { pub use ratchet_keyring as security; }
+//! use ratchet::security::{Key, Keyring, Purpose};
 //!
 //! let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?, Key::generate("e1", Purpose::Encrypt)?])?;
 //! let signature = keyring.sign(b"message")?;

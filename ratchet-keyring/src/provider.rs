@@ -10,7 +10,8 @@ use super::KeyId;
 /// Unwraps data keys. The keyring keeps an unwrapped key in memory, so the provider is called once for each key.
 ///
 /// ```
-/// use ratchet_keyring::{KeyId, KeyProvider, ProviderError, Zeroizing};
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{KeyId, KeyProvider, ProviderError, Zeroizing};
 ///
 /// #[derive(Debug)]
 /// struct Kms;

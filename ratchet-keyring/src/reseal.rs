@@ -47,7 +47,8 @@ impl Keyring {
     /// already its key. `contexts` are the contexts that it may be bound to; the new value is bound to the same one.
     ///
     /// ```
-    /// use ratchet_keyring::{Key, KeyState, Keyring, Purpose};
+    /// # mod ratchet { pub use ratchet_keyring as security; }
+    /// use ratchet::security::{Key, KeyState, Keyring, Purpose};
     ///
     /// let old = Key::generate("e1", Purpose::Encrypt)?;
     /// let sealed = Keyring::new([old.clone()])?.seal(None, b"output", b"42")?;

@@ -104,7 +104,7 @@ impl Drop for Export {
     }
 }
 
-/// A view for the provider that makes the histograms of this crate exponential, with the resolution of those of Ratchet.
+/// Returns a view for the provider that makes the histograms of this crate exponential, with the resolution of those of Ratchet.
 /// Without it, they have the default buckets of OpenTelemetry, which do not fit durations in seconds.
 pub fn exponential_histograms(instrument: &Instrument) -> Option<Stream> {
     let is_ours = instrument.name().starts_with("ratchet.")

@@ -26,7 +26,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// No access. The response says that the request was denied.
+    /// Grants nothing. The response says that the request was denied.
     pub fn denied() -> Self {
         Self {
             actor: String::new(),

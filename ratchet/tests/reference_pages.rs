@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use ratchet::manage::{CHECKS, Severity};
-use ratchet::model::TerminalReason;
+use ratchet::model::{TerminalReason, limits};
+use ratchet::runtime::Config;
 use ratchet::store::model::CONDITIONS;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/command_line.md");
@@ -29,6 +30,42 @@ fn o_11_every_check_is_documented() {
     } else {
         assert_eq!(&page[begin..end], table, "UPDATE_EXPECT=1 writes the table");
     }
+}
+
+/// Writes a number with separators.
+fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    if digits.len() > 4 { groups.join(",") } else { digits }
+}
+
+#[test]
+fn s_17_the_limits_of_the_guide_are_those_of_the_code() {
+    let (kib, mib) = (1024, 1024 * 1024);
+    let config = Config::default();
+    let rows = [
+        ("names of jobs, queues, schedules", format!("{} bytes", limits::NAME)),
+        ("business, idempotency, concurrency", format!("{} bytes", limits::KEY)),
+        ("tags |", format!("{} of {} bytes each", limits::TAGS, limits::TAG)),
+        ("arguments with tags", format!("`payload_limit` ({} KiB)", config.payload_limit / kib)),
+        ("nesting of arguments", format!("{} levels", limits::DEPTH)),
+        ("output |", format!("`output_limit` ({} KiB)", config.output_limit / kib)),
+        ("checkpoint, hand-off", format!("{} MiB each", limits::CHECKPOINT / mib)),
+        ("stored rejected items", format!("{} per run", count(limits::REJECTS))),
+        ("log line, progress", format!("{} KiB, truncated", limits::LOG_LINE / kib)),
+        ("log of one run", format!("{} MiB", limits::LOG / mib)),
+        ("error code", format!("{} bytes", limits::CODE)),
+        ("edges of a graph", count(limits::EDGES)),
+        ("cron expression", format!("{} bytes", limits::CRON)),
+        ("missed occurrences", count(limits::CATCH_UP as usize)),
+    ];
+    let guide = include_str!("../docs/guide/operations.md");
+    let table = guide.split_once("| item | limit |\n|---|---|\n").expect("the table").1;
+    let table = table.split("\n\n").next().unwrap_or_default();
+    for (line, (item, limit)) in table.lines().zip(&rows) {
+        assert!(line.starts_with(&format!("| {item}")) && line.contains(limit), "{line}: {limit}");
+    }
+    assert_eq!(table.lines().count(), rows.len());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Submits the job over HTTP, synchronously and asynchronously, and prints the ids.
+"""Submits the job over HTTP, synchronously and asynchronously, prints the ids, and reads the job.
 
 Then submits a wrong argument past the type checker, which the API must refuse.
 """
@@ -22,10 +22,14 @@ async def main() -> None:
 
 
 with httpx.Client(base_url=URL, headers=HEADERS) as http:
-    print(Client(http).enqueue(JOB))
+    client = Client(http)
+    id = client.enqueue(JOB)
+    print(id)
     asyncio.run(main())
+    job = client.job(id)
+    print(job["spec"]["name"], job["state"])
     try:
-        Client(http).enqueue(WRONG)
+        client.enqueue(WRONG)
         print("accepted")
     except RatchetError as error:
         print(error.status, error.path, error)

@@ -1,6 +1,6 @@
 //! A shop on axum with the dashboard nested at `/ratchet`, behind the login of the shop. Orders arrive all the time.
 //!
-//! `scripts/quickstart --web` runs it. Log in as `ada` (operator) or `eve` (viewer), with the password `ratchet`.
+//! `scripts/quickstart --web` runs it. Log in as `ada` (admin) or `eve` (viewer), with the password `ratchet`.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -70,7 +70,7 @@ pub(crate) enum Jobs {
     /// Submits a job with edited arguments in place of one that has failed or was canceled
     Edit {
         job: JobId,
-        /// An argument to change; the value is JSON, or a string if it is not JSON
+        /// An argument to change; the value is JSON, or a string if the argument is one
         #[arg(long = "arg", short, value_name = "NAME=VALUE")]
         args: Vec<String>,
         /// All arguments as a JSON object; a secret argument that is `***` keeps its value
@@ -89,7 +89,7 @@ pub(crate) enum Jobs {
     Enqueue {
         /// The name of the job
         name: String,
-        /// An argument; the value is JSON, or a string if it is not JSON
+        /// An argument; the value is JSON, or a string if the argument is one
         #[arg(long = "arg", short, value_name = "NAME=VALUE")]
         args: Vec<String>,
         /// All arguments as a JSON object

@@ -26,9 +26,10 @@ export interface EnqueueOptions {
 /** A job as the API shows it. */
 export interface JobRecord<Output> {
   id: string;
-  name: string;
-  state: string;
-  output?: Output;
+  state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "PAUSED" | "CANCELED";
+  spec: { name: string; queue: string; version: number };
+  /** Null until the job has succeeded. Absent if the token does not allow to see arguments. */
+  output?: Output | null;
 }
 
 /** The answer of the API to a request that it refuses. */

@@ -16,6 +16,17 @@ pub struct Alerts {
 
 impl Ratchet {
     /// Returns a handle that lists recorded alerts.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// for alert in ratchet.alerts().list(20).await? {
+    ///     println!("{alert:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn alerts(&self) -> Alerts {
         Alerts { core: Arc::clone(&self.core) }
     }

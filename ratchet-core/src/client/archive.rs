@@ -11,6 +11,19 @@ use super::acting::{Manner, store_error, unexpected};
 use crate::runtime::Core;
 
 /// Describes the archive and removes jobs from it; see [`Ratchet::archive`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::JobState; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use ratchet::JobState;
+///
+/// println!("{} jobs are archived", ratchet.archive().status().await?.jobs());
+/// let year = Duration::from_hours(24 * 365);
+/// ratchet.archive().purge(JobState::Succeeded, year).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Archive {
     pub(crate) core: Arc<Core>,
@@ -51,7 +64,7 @@ impl Archive {
         self.purge_some(state, age, u64::MAX).await
     }
 
-    /// Like [`Self::purge`], and stops after the commit with which it has deleted at least this many jobs. A request with
+    /// Deletes like [`Self::purge`], and stops after the commit with which it has deleted at least this many jobs. A request with
     /// a time limit can then be repeated.
     pub async fn purge_some(
         &self,

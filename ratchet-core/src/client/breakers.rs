@@ -15,6 +15,15 @@ use crate::events::Event;
 use crate::runtime::Core;
 
 /// Controls the circuit breakers of the cluster; see [`Ratchet::breakers`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// for record in ratchet.breakers().list().await? {
+///     println!("{}: {:?}", record.service, record.state);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Breakers {
     core: Arc<Core>,
@@ -23,6 +32,21 @@ pub struct Breakers {
 
 impl Ratchet {
     /// Returns a handle that opens, closes, sets and lists circuit breakers.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as manage; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// use ratchet::manage::BreakerState;
+    ///
+    /// ratchet.breakers().open("payment-gateway", None).await?; // until it is closed
+    /// let gateway = ratchet.breakers().get("payment-gateway").await?.expect("it was changed");
+    /// assert_eq!(gateway.state, BreakerState::Open { until: None });
+    /// ratchet.breakers().close("payment-gateway").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn breakers(&self) -> Breakers {
         Breakers { core: Arc::clone(&self.core), manner: self.manner() }
     }

@@ -21,6 +21,25 @@ use ratchet_store::rules::recurring::Cron;
 use ratchet_store::{Store, StoreError};
 
 /// Builds a [`Ratchet`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// let ratchet = Ratchet::builder(MemoryStore::new())
+///     .concurrency(20)
+///     .default_timeout(Duration::from_secs(60))
+///     .queue("payments", |queue| queue.concurrency(5))
+///     .env() // variables such as `RATCHET_CONCURRENCY` override what was set before
+///     .build()
+///     .await?;
+/// # let _ = ratchet;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing exists until `.build()`"]
 pub struct Builder {
@@ -102,6 +121,23 @@ impl Builder {
     }
 
     /// Defines a named profile of breaker settings for `#[circuit_breaker(service = "…", profile = "external-api")]`.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; pub use ratchet_memory::MemoryStore; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    /// use ratchet::{MemoryStore, Ratchet};
+    ///
+    /// let ratchet = Ratchet::builder(MemoryStore::new())
+    ///     .breaker_profile("external-api", |breaker| breaker.open_for(Duration::from_secs(10)).probes(1))
+    ///     .breaker("payment-gateway", |breaker| breaker.failure_rate(80))
+    ///     .build()
+    ///     .await?;
+    /// # let _ = ratchet;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn breaker_profile(
         mut self,
         name: impl Into<String>,

@@ -87,6 +87,22 @@ fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
 }
 
 /// A schedule about to be declared: add options, then `.await`.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as schedule; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, report: impl ratchet_core::FirstStep) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use ratchet::schedule::Overlap;
+///
+/// ratchet
+///     .schedules()
+///     .declare("hourly", "0 * * * *", report)
+///     .overlap(Overlap::Skip)
+///     .alert_after(Duration::from_hours(3))
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a schedule is declared only when this is awaited"]
 pub struct DeclareSchedule {

@@ -25,7 +25,8 @@ use crate::runtime::Core;
 /// [`Jobs::arguments`] shows it, and a secret in an argument that is `***` at the same place.
 ///
 /// ```
-/// use ratchet_core::Edit;
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::Edit;
 ///
 /// let edit = Edit::new().argument("to", "ada@example.com").argument("copies", 2);
 /// ```

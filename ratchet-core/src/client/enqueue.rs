@@ -255,7 +255,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.spec(|spec| spec.business_key = Some(key.into()))
     }
 
-    /// If another live job holds the business key, returns that job's handle instead of an error.
+    /// Returns the handle of the job that holds the business key, instead of an error, if another live job holds it.
     pub fn or_existing(self) -> Self {
         self.with(|job| job.on_conflict = OnConflict::ReturnHolder)
     }
@@ -279,7 +279,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.with(|job| job.on_conflict = OnConflict::Coalesce(None))
     }
 
-    /// Like [`Self::coalesce`], and also delays the job: it is due `wait` after the latest submit for its business key,
+    /// Coalesces like [`Self::coalesce`], and also delays the job: it is due `wait` after the latest submit for its business key,
     /// and at most `at_most` after the first. A job that was claimed before is not delayed.
     ///
     /// ```

@@ -10,6 +10,16 @@ use ratchet_store::model::{Envelope, FinishedOutcome, JobId};
 /// The job a callback follows: its arguments and how it ended.
 ///
 /// Declared as an argument of the callback: `#[inject] finished: Finished<ProcessPayment>`.
+///
+/// ```
+/// # use ratchet_core::{Finished, Job};
+/// # fn show<J: Job<Output = u64>>(finished: Finished<J>) {
+/// match finished.outcome {
+///     Ok(cents) => println!("{} was charged with {cents} cents", finished.id),
+///     Err(envelope) => println!("{} has failed: {}", finished.id, envelope.failure.message),
+/// }
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<J: Job> {

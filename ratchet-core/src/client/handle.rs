@@ -18,6 +18,23 @@ use ratchet_store::model::{
 };
 
 /// A handle to an enqueued job of type `J`. Cheap to clone. Dropping it does not affect the job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, report: impl ratchet_core::Job<Output = u64>) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use ratchet::WaitError;
+///
+/// let handle = ratchet.enqueue(report).await?;
+/// match handle.wait_for(Duration::from_secs(5)).await {
+///     Ok(rows) => println!("{rows} rows"),
+///     Err(WaitError::TimedOut { .. }) => println!("{:?} after five seconds", handle.status().await?),
+///     Err(WaitError::Failed(envelope)) => println!("{}", envelope.reason),
+///     Err(error) => return Err(error.into()),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct JobHandle<J> {
     id: JobId,
     pub(super) core: Arc<Core>,
@@ -27,6 +44,18 @@ pub struct JobHandle<J> {
 
 impl Ratchet {
     /// Returns the handle of a job that was enqueued earlier. Does not check that the job exists.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::JobId) -> Result<(), ratchet_core::WaitError> {
+    /// use ratchet::AnyJob;
+    ///
+    /// // The id was stored with the order. `AnyJob` stands for a job whose type is not known here.
+    /// let output: serde_json::Value = ratchet.handle::<AnyJob>(id).wait().await?;
+    /// println!("{output}");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn handle<J: Job>(&self, id: JobId) -> JobHandle<J> {
         JobHandle::new(id, Arc::clone(&self.core), Vec::new())
     }
@@ -63,6 +92,15 @@ impl<J> JobHandle<J> {
     }
 
     /// Cancels the job. Returns `false` if it had already ended.
+    ///
+    /// ```
+    /// # async fn demo(handle: ratchet_core::JobHandle<ratchet_core::AnyJob>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if !handle.cancel().await? {
+    ///     println!("job {} has already ended", handle.id());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn cancel(&self) -> Result<bool, CommandError> {
         Jobs { core: Arc::clone(&self.core), manner: Manner::default() }.cancel(self.id).await
     }
@@ -95,7 +133,7 @@ where
         }
     }
 
-    /// Like [`Self::wait`], but waits no longer than `limit`.
+    /// Waits like [`Self::wait`], but no longer than `limit`.
     pub async fn wait_for(&self, limit: Duration) -> Result<J::Output, WaitError> {
         let timer = self.core.clock.sleep(limit);
         tokio::select! {

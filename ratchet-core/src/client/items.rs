@@ -29,6 +29,20 @@ impl Ratchet {
 }
 
 /// Items that jobs have rejected with `ctx.reject_item(…)`.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+/// use ratchet::model::RejectFilter;
+///
+/// for group in ratchet.rejects().groups(&RejectFilter::any()).await? {
+///     println!("{} of {}: {}", group.count, group.job_name, group.error_type);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Rejects {
     core: Arc<Core>,
@@ -64,6 +78,22 @@ impl Rejects {
 }
 
 /// Checkpoints that jobs handed off to a pipeline with `ctx.hand_off(…)`. Take them, process them, then finish them.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+/// use std::time::Duration;
+///
+/// let pages = ratchet.pipeline("pages");
+/// let taken = pages.take(100, Duration::from_secs(60)).await?;
+/// for hand_off in &taken {
+///     println!("{}", hand_off.handed.key);
+/// }
+/// pages.finish(&taken).await?; // otherwise they are handed out again after a minute
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: Arc<Core>,

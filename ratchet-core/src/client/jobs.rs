@@ -16,6 +16,20 @@ use crate::protect::{MISSING_KEY, PIPELINE_FULL};
 use crate::runtime::Core;
 
 /// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::JobId) -> Result<(), Box<dyn std::error::Error>> {
+/// let jobs = ratchet.jobs();
+/// if let Some(job) = jobs.get(id).await? {
+///     println!("{} is {}", job.spec.name, job.state);
+/// }
+/// if let Some(why) = jobs.explain(id).await? {
+///     println!("{why}"); // such as "the queue `mail` is paused"
+/// }
+/// jobs.retry(id).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Jobs {
     pub(super) core: Arc<Core>,
@@ -75,16 +89,60 @@ impl Jobs {
     }
 
     /// Lists one page of jobs that match a filter, newest first.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// use ratchet::{Filter, PageRequest};
+    ///
+    /// let mut page = PageRequest { before: None, limit: 100 };
+    /// loop {
+    ///     let found = ratchet.jobs().list(&Filter::any().queue("mail"), page).await?;
+    ///     for job in &found.jobs {
+    ///         println!("{} {} {}", job.id, job.spec.name, job.state);
+    ///     }
+    ///     let Some(next) = found.next else { break };
+    ///     page.before = Some(next);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
         self.core.store.list(filter, page).await
     }
 
     /// Counts jobs by queue and state.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// let counts = ratchet.jobs().counts().await?;
+    /// for (queue, counts) in &counts.queues {
+    ///     println!("{queue}: {counts:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn counts(&self) -> Result<Counts, StoreError> {
         self.core.store.counts().await
     }
 
     /// Returns the runs of a job, oldest first.
+    ///
+    /// ```
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::JobId) -> Result<(), ratchet_core::StoreError> {
+    /// for run in ratchet.jobs().attempts(id).await? {
+    ///     println!("run {}: {:?}", run.run, run.outcome);
+    /// }
+    /// for line in ratchet.jobs().logs(id).await? {
+    ///     println!("{}", line.message);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         self.core.store.attempts(id).await
     }

@@ -33,6 +33,15 @@ impl Jobs {
     ///
     /// A running job is canceled in the store immediately. Its handler is notified, and its future is dropped after a
     /// grace period.
+    ///
+    /// ```
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::JobId) -> Result<(), Box<dyn std::error::Error>> {
+    /// if !ratchet.jobs().cancel(id).await? {
+    ///     println!("job {id} has already ended");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
         let reply = self.command("jobs.cancel", Command::Cancel(id, cause)).await?;
@@ -45,6 +54,17 @@ impl Jobs {
     }
 
     /// Changes the due time of a pending job.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::JobId) -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    /// use ratchet::Due;
+    ///
+    /// ratchet.jobs().reschedule(id, Due::In(Duration::from_secs(3600))).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn reschedule(&self, id: JobId, due: Due) -> Result<(), CommandError> {
         self.command("jobs.reschedule", Command::Reschedule(id, due)).await.map(drop)
     }
@@ -161,6 +181,22 @@ impl Core {
 }
 
 /// Which failed jobs to retry, and how fast; see [`Jobs::redrive`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; pub use ratchet_core as manage; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+/// use std::time::Duration;
+/// use ratchet::Filter;
+/// use ratchet::manage::Redrive;
+///
+/// let payments = Redrive::new(Filter::any().queue("payments")).limit(500).batch(50).pace(Duration::from_secs(1));
+/// let redriven = ratchet.jobs().redrive(payments).await?;
+/// println!("{} jobs are tried again", redriven.retried.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is re-driven until this is given to `redrive`"]
 pub struct Redrive {

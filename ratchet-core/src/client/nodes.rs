@@ -12,6 +12,17 @@ use super::acting::{Manner, store_error, unexpected};
 use crate::runtime::Core;
 
 /// Lists the nodes of the cluster and acts on them; see [`Ratchet::nodes`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// for node in ratchet.nodes().list().await? {
+///     if node.info.binary_version == "1.0.0" {
+///         ratchet.nodes().stop(node.info.id).await?; // its supervisor starts the new version
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Nodes {
     core: Arc<Core>,
@@ -20,6 +31,17 @@ pub struct Nodes {
 
 impl Ratchet {
     /// Returns a handle that lists the nodes of the cluster and acts on them.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// for node in ratchet.nodes().list().await? {
+    ///     println!("{} alive: {}", node.info.id, node.alive);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn nodes(&self) -> Nodes {
         Nodes { core: Arc::clone(&self.core), manner: self.manner() }
     }

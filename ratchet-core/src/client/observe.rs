@@ -29,10 +29,11 @@ impl Ratchet {
     /// counted and logged, and the next event follows. What must not be lost belongs in a sink.
     ///
     /// ```
+    /// # mod ratchet { pub use ratchet_core::Event; pub use ratchet_core::Ratchet; pub use ratchet_memory::MemoryStore; }
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use ratchet_core::{Event, Ratchet};
-    /// use ratchet_memory::MemoryStore;
+    /// use ratchet::{Event, Ratchet};
+    /// use ratchet::MemoryStore;
     ///
     /// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
     /// ratchet.on(|event| {

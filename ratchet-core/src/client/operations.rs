@@ -25,6 +25,15 @@ const COUNTED: u64 = 10_000;
 const SAMPLE: usize = 10;
 
 /// Starts and controls bulk operations; see [`Ratchet::operations`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// for operation in ratchet.operations().list(10).await? {
+///     println!("{} has changed {} jobs", operation.id, operation.changed);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Operations {
     core: Arc<Core>,
@@ -61,6 +70,19 @@ fn as_text<S: serde::Serializer>(filter: &Filter, to: S) -> Result<S::Ok, S::Err
 }
 
 /// A bulk operation to start: what was previewed, how fast, and how carefully.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Filter, self as manage}; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::Filter;
+/// use ratchet::manage::{Bulk, BulkVerb, Canary};
+///
+/// let preview = ratchet.operations().preview(BulkVerb::Cancel, &Filter::any().tag("import")).await?;
+/// // Ten jobs first; then the operation waits for `resume`.
+/// ratchet.operations().start(Bulk::of(preview).canary(Canary::new(10))).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is changed until this is given to `start`"]
 pub struct Bulk {
@@ -148,7 +170,7 @@ impl Operations {
         self.preview_at(verb, filter, now).await
     }
 
-    /// Like [`Self::preview`], with the cut-off of an earlier preview. It has the same digest if verb and filter are the
+    /// Previews like [`Self::preview`], with the cut-off of an earlier preview. It has the same digest if verb and filter are the
     /// same.
     pub async fn preview_at(
         &self,

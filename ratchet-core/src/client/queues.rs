@@ -12,6 +12,17 @@ use super::acting::{Manner, store_error};
 use crate::runtime::Core;
 
 /// Controls the queues of the cluster; see [`Ratchet::queues`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// ratchet.queues().pause("mail").await?;
+/// for queue in ratchet.queues().list().await? {
+///     println!("{} paused: {}", queue.queue, queue.rules.paused);
+/// }
+/// ratchet.queues().resume("mail").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Queues {
     core: Arc<Core>,
@@ -51,6 +62,20 @@ impl Queues {
 
     /// Sets the limits of a queue in the whole cluster; the default sets no limit. They take precedence over the limits
     /// that programs declare, until [`Self::reset`] removes them. Returns whether anything changed.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as manage; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// use ratchet::manage::QueueLimits;
+    ///
+    /// let mut few = QueueLimits::default();
+    /// few.concurrency = Some(5);
+    /// ratchet.queues().limit("payments", few).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

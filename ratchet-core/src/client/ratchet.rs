@@ -14,10 +14,11 @@ use ratchet_store::Store;
 /// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core::Ratchet; pub use ratchet_memory::MemoryStore; }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use ratchet_core::Ratchet;
-/// use ratchet_memory::MemoryStore;
+/// use ratchet::Ratchet;
+/// use ratchet::MemoryStore;
 ///
 /// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
 /// assert_eq!(ratchet.jobs().counts().await?.queues.len(), 0);
@@ -35,6 +36,14 @@ impl Ratchet {
     /// Enqueues a job. Add options to the returned [`Enqueue`], then `.await` it.
     ///
     /// The arguments are encoded immediately. Nothing is stored before the await.
+    ///
+    /// ```
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, report: impl ratchet_core::Job) -> Result<(), ratchet_core::SubmitError> {
+    /// let handle = ratchet.enqueue(report).queue("reports").tag("monthly").await?;
+    /// println!("{}", handle.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::to_store(&self.core, &job).manner(self.manner())
@@ -48,11 +57,40 @@ impl Ratchet {
     }
 
     /// Returns the state of type `T`, or `None` if none was registered with the builder.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; pub use ratchet_memory::MemoryStore; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::{MemoryStore, Ratchet};
+    ///
+    /// struct Gateway { url: &'static str }
+    ///
+    /// let ratchet = Ratchet::builder(MemoryStore::new()).state(Gateway { url: "https://pay.example" }).build().await?;
+    /// let gateway = ratchet.state::<Gateway>().expect("it was registered");
+    /// assert_eq!(gateway.url, "https://pay.example");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<crate::job::State<T>> {
         self.core.states.get()
     }
 
     /// Subscribes to the events of this process from now on.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # async fn demo(ratchet: ratchet_core::Ratchet) {
+    /// use ratchet::Event;
+    ///
+    /// let mut events = ratchet.events();
+    /// while let Some(event) = events.next().await {
+    ///     if let Event::DeadLettered { job, envelope } = event {
+    ///         println!("{} has failed: {}", job.name, envelope.reason);
+    ///     }
+    /// }
+    /// # }
+    /// ```
     pub fn events(&self) -> EventStream {
         self.core.events.subscribe()
     }

@@ -22,6 +22,18 @@ use ratchet_store::rules::recurring::CronError;
 
 impl Ratchet {
     /// Returns access to the schedules of recurring jobs.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// for view in ratchet.schedules().list().await? {
+    ///     let schedule = &view.schedule;
+    ///     println!("{} {} {}, next at {:?}", schedule.name, schedule.expression, schedule.zone, schedule.next);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn schedules(&self) -> Schedules {
         Schedules { core: Arc::clone(&self.core), manner: self.manner() }
     }
@@ -32,6 +44,15 @@ impl Ratchet {
 /// The schedules of `#[job(cron = "…")]` are declared when a worker has started. They belong to the program that
 /// declares them, see [`Builder::program`](super::Builder::program): a job renamed with `alias` keeps its schedule, and a
 /// schedule whose `cron` was removed is removed.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// if let Some(nightly) = ratchet.schedules().get("nightly").await? {
+///     println!("{} {}, next at {:?}", nightly.schedule.expression, nightly.schedule.zone, nightly.schedule.next);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Schedules {
     core: Arc<Core>,
@@ -78,6 +99,21 @@ impl Schedules {
     /// Declares a schedule: `.declare("nightly", "0 3 * * *", Report {}).zone("Europe/Berlin").await`.
     ///
     /// Idempotent: repeating a declaration changes nothing. A different declaration replaces the old one.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as schedule; }
+    /// # async fn demo(ratchet: ratchet_core::Ratchet, report: impl ratchet_core::FirstStep) -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::schedule::Missed;
+    ///
+    /// ratchet
+    ///     .schedules()
+    ///     .declare("nightly", "30 2 * * *", report)
+    ///     .zone("Europe/Berlin")
+    ///     .missed(Missed::CatchUp(3))
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn declare<J: FirstStep>(
         &self,
@@ -141,6 +177,15 @@ impl Schedules {
     }
 
     /// Pauses a schedule: it does not fire until it is resumed.
+    ///
+    /// ```
+    /// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::ScheduleError> {
+    /// ratchet.schedules().pause("nightly").await?;
+    /// ratchet.schedules().run_now("nightly").await?; // also while it is paused
+    /// ratchet.schedules().resume("nightly").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn pause(&self, name: &str) -> Result<(), ScheduleError> {
         self.change("schedules.pause", name, |schedule, _| {
             schedule.paused = true;

@@ -68,6 +68,16 @@ impl Ratchet {
 }
 
 /// Which part of the history is read; see [`Ratchet::stats`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+///
+/// let day = ratchet.stats().last(Duration::from_hours(24)).queue("mail").points().await?;
+/// println!("{} runs were started", day.total().counts.started);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "call `points` or `series` to read the history"]
 pub struct StatsRequest {

@@ -12,7 +12,8 @@ use ratchet_store::model::BreakerSettings;
 /// Settings of a breaker. A setting that is `None` is taken from the next lower level of precedence.
 ///
 /// ```
-/// use ratchet_core::BreakerConfig;
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::BreakerConfig;
 /// use std::time::Duration;
 ///
 /// let patient = BreakerConfig::default().failure_rate(80).open_for(Duration::from_secs(5));

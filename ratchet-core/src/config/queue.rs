@@ -9,7 +9,8 @@ use ratchet_store::model::{QueueLimits, Rate};
 /// The configuration of one queue.
 ///
 /// ```
-/// use ratchet_core::QueueConfig;
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::QueueConfig;
 ///
 /// let queue = QueueConfig::default().concurrency(8).weight(3).allow(["shop.send_email"]);
 /// assert!(!queue.allows("shop.format_disk"));

@@ -11,8 +11,10 @@ use super::Config;
 /// What becomes of the jobs of a terminal state after their retention.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core as runtime; pub use ratchet_core::Ratchet; }
 /// use std::time::Duration;
-/// use ratchet_core::{ArchiveFor, Ratchet};
+/// use ratchet::Ratchet;
+/// use ratchet::runtime::ArchiveFor;
 /// # use ratchet_memory::MemoryStore;
 ///
 /// let builder = Ratchet::builder(MemoryStore::new())
@@ -74,8 +76,9 @@ impl PurgeWindow {
     /// Creates a window. Returns an error if the expression or the zone cannot be read.
     ///
     /// ```
+    /// # mod ratchet { pub use ratchet_core as runtime; }
     /// use std::time::Duration;
-    /// use ratchet_core::PurgeWindow;
+    /// use ratchet::runtime::PurgeWindow;
     ///
     /// let nights = PurgeWindow::new("0 2 * * *", Duration::from_hours(4), "Europe/Vienna")?;
     /// assert!(nights.is_open("2026-11-18T02:30:00Z".parse()?));
@@ -102,8 +105,9 @@ impl PurgeWindow {
     /// Returns when the window opens next after an instant. `None` if it never does.
     ///
     /// ```
+    /// # mod ratchet { pub use ratchet_core as runtime; }
     /// use std::time::Duration;
-    /// use ratchet_core::PurgeWindow;
+    /// use ratchet::runtime::PurgeWindow;
     ///
     /// let nights = PurgeWindow::new("0 2 * * *", Duration::from_hours(4), "UTC")?;
     /// let next = nights.next_opening("2026-11-18T12:00:00Z".parse()?);

@@ -118,7 +118,8 @@ impl Config {
     /// breakers, is set only in code.
     ///
     /// ```
-    /// use ratchet_core::Config;
+    /// # mod ratchet { pub use ratchet_core as runtime; }
+    /// use ratchet::runtime::Config;
     ///
     /// let config = Config::default();
     /// for setting in Config::settings() {

@@ -15,6 +15,26 @@ use ratchet_store::model::{Backoff, Claimed, JobId, JobSpec};
 /// Consulted after `#[do_not_retry]` and before `max_retries`. A policy must be pure, without I/O or a clock, because
 /// it is called for every failure. If a policy panics, the panic is counted and logged, and `max_retries` and the job's
 /// own backoff decide. The same applies to a policy that does not return: the run times out first.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; }
+/// use std::time::Duration;
+/// use ratchet::hooks::{FailedJob, Failure, RetryPolicy};
+///
+/// /// Retries three times at most, and waits longer after each failure of the gateway.
+/// #[derive(Debug)]
+/// struct ThreeTimes;
+///
+/// impl RetryPolicy for ThreeTimes {
+///     fn should_retry(&self, job: &FailedJob<'_>, _: &Failure) -> bool {
+///         job.attempt <= 3
+///     }
+///
+///     fn backoff(&self, job: &FailedJob<'_>, failure: &Failure) -> Option<Duration> {
+///         failure.find::<std::io::Error>().map(|_| Duration::from_secs(60) * job.attempt)
+///     }
+/// }
+/// ```
 pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
     /// Returns whether a failure may be retried.
     fn should_retry(&self, job: &FailedJob<'_>, failure: &Failure) -> bool {

@@ -40,6 +40,19 @@ pub enum Directive {
 }
 
 /// Runs the job again after `delay`, without using an attempt.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use ratchet_core::{JobError, snooze};
+/// # fn is_open() -> bool { false }
+/// fn check() -> Result<(), JobError> {
+///     if !is_open() {
+///         return Err(snooze(Duration::from_secs(3600)).into());
+///     }
+///     Ok(())
+/// }
+/// # assert!(check().is_err());
+/// ```
 pub fn snooze(delay: Duration) -> Directive {
     Directive::Snooze { delay }
 }
@@ -50,6 +63,14 @@ pub fn reject(why: impl Into<String>) -> Directive {
 }
 
 /// Fails the job permanently: it goes to the dead-letter queue.
+///
+/// ```
+/// # use ratchet_core::{JobError, fatal};
+/// fn deleted(order: u64) -> Result<(), JobError> {
+///     Err(fatal(format!("order {order} was deleted")).into())
+/// }
+/// # assert!(deleted(7).is_err());
+/// ```
 pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
     Directive::Fatal { error: error.into() }
 }
@@ -60,6 +81,18 @@ pub fn invalid(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
 }
 
 /// Fails the attempt, with `delay` before the next one.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use ratchet_core::{JobError, retry_after};
+/// fn answer(status: u16) -> Result<(), JobError> {
+///     match status {
+///         429 => Err(retry_after("too many requests", Duration::from_secs(60)).into()),
+///         _ => Ok(()),
+///     }
+/// }
+/// # assert!(answer(429).is_err());
+/// ```
 pub fn retry_after(error: impl Into<Box<dyn Error + Send + Sync>>, delay: Duration) -> Directive {
     Directive::RetryAfter { error: error.into(), delay }
 }

@@ -3,7 +3,8 @@
 /// Returns a short text that is equal for failures of the same type whose messages differ only in numbers and ids.
 ///
 /// ```
-/// use ratchet_core::fingerprint;
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::fingerprint;
 ///
 /// let a = fingerprint("Timeout", "order 17 timed out after 30s");
 /// assert_eq!(a, fingerprint("Timeout", "order 2048 timed out after 31s"));

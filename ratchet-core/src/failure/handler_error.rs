@@ -196,8 +196,10 @@ impl fmt::Debug for HandlerError {
 /// it does not implement [`Error`] itself, because the blanket conversion would not be possible otherwise.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core as failure; pub use ratchet_core::JobError; }
 /// use std::time::Duration;
-/// use ratchet_core::{JobError, snooze};
+/// use ratchet::JobError;
+/// use ratchet::failure::snooze;
 ///
 /// fn poll(ready: bool, number: &str) -> Result<i32, JobError> {
 ///     if !ready {

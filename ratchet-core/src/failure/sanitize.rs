@@ -35,7 +35,8 @@ pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
 /// Makes one pass over the text, in linear time.
 ///
 /// ```
-/// use ratchet_core::DefaultSanitizer;
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::DefaultSanitizer;
 ///
 /// let clean = DefaultSanitizer::default().clean("cannot reach postgres://admin:s3cret@db.internal/prod");
 /// assert_eq!(clean, "cannot reach postgres://[REDACTED]@db.internal/prod");

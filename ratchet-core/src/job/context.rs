@@ -28,8 +28,9 @@ use ratchet_store::model::{
 /// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core::JobContext; }
 /// # async fn demo() -> Result<(), ratchet_core::SubmitError> {
-/// use ratchet_core::JobContext;
+/// use ratchet::JobContext;
 ///
 /// let ctx = JobContext::for_test();
 /// ctx.set_progress(50.0, "half way");
@@ -178,6 +179,15 @@ impl JobContext {
 
     /// Returns a key that is the same for all attempts of the job until it is retried by hand. Pass it to downstream
     /// systems so that they can detect repeats.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobContext, JobError};
+    /// # async fn post(_: &str, _: (&str, String)) -> Result<(), JobError> { Ok(()) }
+    /// # async fn demo(ctx: JobContext) -> Result<(), JobError> {
+    /// post("https://pay.example/charges", ("idempotency-key", ctx.idempotency_key())).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn idempotency_key(&self) -> String {
         self.run.job.execution_key()
     }
@@ -191,12 +201,37 @@ impl JobContext {
     /// stopping worker.
     ///
     /// A handler that watches the token can clean up and return. Otherwise its future is dropped after a grace period.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobContext, JobError};
+    /// # async fn work() {}
+    /// # async fn demo(ctx: JobContext) -> Result<(), JobError> {
+    /// tokio::select! {
+    ///     () = work() => {}
+    ///     () = ctx.cancellation().cancelled() => println!("job {} was canceled", ctx.job_id()),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cancellation(&self) -> &CancellationToken {
         self.run.stop_signal.canceled()
     }
 
     /// Returns a token that is triggered when the worker begins to shut down. The run may still finish; this is a good
     /// time to save a checkpoint.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobContext, JobError, snooze};
+    /// # async fn demo(ctx: JobContext, rows: Vec<u64>) -> Result<(), JobError> {
+    /// for row in rows {
+    ///     if ctx.shutdown().is_cancelled() {
+    ///         ctx.set_checkpoint(&row)?;
+    ///         return Err(snooze(std::time::Duration::ZERO).into()); // another worker continues
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn shutdown(&self) -> &CancellationToken {
         &self.run.stopping
     }
@@ -214,6 +249,18 @@ impl JobContext {
     /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
     /// [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. It passes the
     /// [sanitizer](crate::ErrorSanitizer).
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::JobContext;
+    ///
+    /// let ctx = JobContext::for_test(); // in a job: `#[inject] ctx: JobContext`
+    /// ctx.set_progress(40.0, "4 of 10 files");
+    /// assert_eq!(ctx.progress().expect("it was set").percent, 40.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = self.sanitized(&message.into());
@@ -230,6 +277,21 @@ impl JobContext {
     /// Saves a checkpoint from which the next attempt can continue. It must take at most
     /// [`limits::CHECKPOINT`](ratchet_store::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
     /// [`limits::DEPTH`](ratchet_store::model::limits::DEPTH) levels deep.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::JobContext;
+    ///
+    /// let ctx = JobContext::for_test(); // in a job: `#[inject] ctx: JobContext`
+    /// let done = ctx.checkpoint::<u64>()?.unwrap_or(0); // of an earlier attempt
+    /// for row in done..3 {
+    ///     ctx.set_checkpoint(&(row + 1))?;
+    /// }
+    /// assert_eq!(ctx.checkpoint::<u64>()?, Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn set_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
         let value = self.learning(|| recorded::value("checkpoint", state))?;
         self.write("checkpoint", |recorded| recorded.notes.checkpoint = Some(value))
@@ -244,12 +306,28 @@ impl JobContext {
 
     /// Records an item that could not be processed. The sanitized error is stored with the run; the item itself is not.
     /// A reject does not fail the run. Rejects can be listed and grouped with `ratchet.rejects()`.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::JobContext;
+    ///
+    /// let ctx = JobContext::for_test(); // in a job: `#[inject] ctx: JobContext`
+    /// for (index, row) in (0..).zip(["1", "two", "3"]) {
+    ///     if let Err(error) = row.parse::<u64>() {
+    ///         ctx.reject_item(index, error); // the run continues
+    ///     }
+    /// }
+    /// ctx.allow_reject_rate(0.5, 3); // more rejects than this fail the run
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reject_item(&self, index: u64, error: impl Into<JobError>) {
         let reject = self.reject(index, error.into(), None);
         self.note("rejected item", |recorded| recorded.items.reject(reject));
     }
 
-    /// Like [`Self::reject_item`], but also stores the item as JSON, with `***` in place of secrets.
+    /// Records like [`Self::reject_item`], but also stores the item as JSON, with `***` in place of secrets.
     pub fn reject_item_with<T: Serialize>(
         &self,
         index: u64,
@@ -286,6 +364,17 @@ impl JobContext {
 
     /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. A second hand-off with
     /// the same key is suppressed and counted.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core::*; }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet::JobContext;
+    ///
+    /// let ctx = JobContext::for_test(); // in a job: `#[inject] ctx: JobContext`
+    /// ctx.hand_off("pages", "https://example.com", &"the text of the page")?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// A hand-off as the job that accepts its pipeline receives it: the one stored argument of that job.
 ///
 /// ```
-/// use ratchet_core::HandedOff;
+/// # mod ratchet { pub use ratchet_core as definition; }
+/// use ratchet::definition::HandedOff;
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Page {

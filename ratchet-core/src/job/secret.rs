@@ -28,7 +28,8 @@ use crate::failure::MASK;
 /// neither is the JSON of the arguments.
 ///
 /// ```
-/// use ratchet_core::Secret;
+/// # mod ratchet { pub use ratchet_core as security; }
+/// use ratchet::security::Secret;
 ///
 /// let token: Secret<String> = "hunter2".into();
 /// assert_eq!(format!("{token} {token:?}"), "*** ***");

@@ -12,7 +12,8 @@ use crate::failure::shorten;
 /// Registered with `.state(value)` on the builder. Cheap to clone; dereferences to the value.
 ///
 /// ```
-/// use ratchet_core::State;
+/// # mod ratchet { pub use ratchet_core::State; }
+/// use ratchet::State;
 ///
 /// struct Gateway { url: String }
 ///

@@ -43,7 +43,8 @@ impl Metric {
     /// Returns the table of all metrics.
     ///
     /// ```
-    /// use ratchet_core::Metric;
+    /// # mod ratchet { pub use ratchet_core as metrics; }
+    /// use ratchet::metrics::Metric;
     ///
     /// for metric in Metric::all() {
     ///     println!("{} {}", metric.prometheus_name(), metric.help);

@@ -16,6 +16,18 @@ use crate::runtime::Core;
 const PAGE: u32 = 1000;
 
 /// Lists and verifies the audit trail; see [`Ratchet::audit`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::model::AuditFilter;
+///
+/// for entry in ratchet.audit().list(&AuditFilter::default(), None, 20).await? {
+///     println!("{} {} {} {}", entry.at, entry.actor.name, entry.verb, entry.target);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Audit {
     core: Arc<Core>,
@@ -54,6 +66,22 @@ pub enum AuditError {
 impl Ratchet {
     /// Returns access to the audit trail: what was changed by [`acting_as`](Self::acting_as), the command line and the
     /// dashboard.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as manage; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// use ratchet::manage::Actor;
+    ///
+    /// let ada = ratchet.acting_as(Actor::new("ada@example.com").reason("the mail server is down"));
+    /// ada.queues().pause("mail").await?;
+    ///
+    /// let report = ratchet.audit().verify().await?;
+    /// assert_eq!(report.head.number, 1); // one entry; keep the head elsewhere, and pass it to `verify_since` later
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn audit(&self) -> Audit {
         Audit { core: Arc::clone(&self.core) }
     }
@@ -84,7 +112,7 @@ impl Audit {
         self.verify_since(AuditHead::default()).await
     }
 
-    /// Like [`Self::verify`], and checks that the trail still contains an end that was saved earlier.
+    /// Verifies like [`Self::verify`], and checks that the trail still contains an end that was saved earlier.
     pub async fn verify_since(&self, saved: AuditHead) -> Result<AuditReport, AuditError> {
         let (mut verifier, mut last) = (Verifier::default(), 0);
         let mut report = AuditReport::default();

@@ -109,7 +109,7 @@ impl Ratchet {
         self.examine(false).await
     }
 
-    /// Like [`diagnose`](Self::diagnose), and reads every page of an SQLite file. It takes about a second per gigabyte.
+    /// Diagnoses like [`diagnose`](Self::diagnose), and reads every page of an SQLite file. It takes about a second per gigabyte.
     pub async fn diagnose_thoroughly(&self) -> Result<Vec<Finding>, StoreError> {
         self.examine(true).await
     }

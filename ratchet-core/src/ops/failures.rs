@@ -15,6 +15,18 @@ use crate::client::{Manner, Ratchet, store_error, unexpected};
 use crate::runtime::Core;
 
 /// Groups failed jobs, and records what operators say about a group; see [`Ratchet::failures`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Filter; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::Filter;
+///
+/// for group in ratchet.failures().groups(&Filter::any(), 10_000).await?.groups {
+///     println!("{} of {}: {}", group.count, group.job_name, group.message);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Failures {
     core: Arc<Core>,

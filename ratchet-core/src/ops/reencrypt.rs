@@ -41,7 +41,7 @@ impl Reencrypt {
         self
     }
 
-    /// Also encrypts the arguments of stored jobs that are not encrypted and would be if they were submitted now. What
+    /// Encrypts also the arguments of stored jobs that are not encrypted and would be if they were submitted now. What
     /// their earlier runs have written stays readable until it is deleted.
     pub fn encrypt_plain(mut self) -> Self {
         self.plain = true;

@@ -31,7 +31,8 @@ impl Encrypt {
     /// Encrypts marked jobs and all jobs of these queues.
     ///
     /// ```
-    /// use ratchet_core::Encrypt;
+    /// # mod ratchet { pub use ratchet_core as security; }
+    /// use ratchet::security::Encrypt;
     ///
     /// let policy = Encrypt::queues(["payments", "mail"]);
     /// ```

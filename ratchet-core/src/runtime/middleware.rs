@@ -11,7 +11,9 @@ use crate::job::{JobContext, Output, RetryReport, RunReport};
 /// Hooks that wrap every run of every job, or of the jobs of one queue.
 ///
 /// ```
-/// use ratchet_core::{JobContext, JobError, Middleware, RunReport, async_trait};
+/// # mod ratchet { pub use ratchet_core as hooks; pub use ratchet_core::JobContext; pub use ratchet_core::JobError; pub use ratchet_core::async_trait; }
+/// use ratchet::{JobContext, JobError, async_trait};
+/// use ratchet::hooks::{Middleware, RunReport};
 ///
 /// #[derive(Debug)]
 /// struct Timing;
@@ -26,25 +28,25 @@ use crate::job::{JobContext, Output, RetryReport, RunReport};
 /// ```
 #[async_trait]
 pub trait Middleware: Send + Sync + fmt::Debug + 'static {
-    /// Called before the handler. An error fails the attempt like an error of the handler, which is then not called.
+    /// Runs before the handler. An error fails the attempt like an error of the handler, which is then not called.
     async fn before(&self, ctx: &JobContext) -> Result<(), JobError> {
         let _ = ctx;
         Ok(())
     }
 
-    /// Called around the handler. Must call `next` to run the handler.
+    /// Wraps the handler. Must call `next` to run the handler.
     async fn around(&self, ctx: &JobContext, next: Next<'_>) -> Result<Output, HandlerError> {
         let _ = ctx;
         next.run().await
     }
 
-    /// Called after the run, regardless of its outcome. An error is logged and does not change the outcome.
+    /// Runs after the run, regardless of its outcome. An error is logged and does not change the outcome.
     async fn after(&self, ctx: &JobContext, report: &RunReport) -> Result<(), JobError> {
         let _ = (ctx, report);
         Ok(())
     }
 
-    /// Called after a failed attempt that is retried, before the retry is stored. An error is logged and does not change
+    /// Runs after a failed attempt that is retried, before the retry is stored. An error is logged and does not change
     /// the verdict.
     async fn on_retry(&self, ctx: &JobContext, report: &RetryReport) -> Result<(), JobError> {
         let _ = (ctx, report);

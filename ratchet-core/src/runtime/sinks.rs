@@ -12,6 +12,24 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Receives an alert when jobs fail permanently, once per job name, fingerprint and alert window. Delivery is at least
 /// once, so repeats must be expected.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; pub use ratchet_store::model; pub use ratchet_core::async_trait; }
+/// use ratchet::async_trait;
+/// use ratchet::hooks::{AlertSink, SinkError};
+/// use ratchet::model::Alert;
+///
+/// #[derive(Debug)]
+/// struct Pager;
+///
+/// #[async_trait]
+/// impl AlertSink for Pager {
+///     async fn alert(&self, alert: &Alert) -> Result<(), SinkError> {
+///         println!("{alert:?}"); // an error delivers it again later
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait AlertSink: Send + Sync + fmt::Debug + 'static {
     /// Handles an alert. After an error, it is delivered again later.
@@ -32,8 +50,10 @@ pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
 /// accepted. Outcomes of different jobs are delivered concurrently.
 ///
 /// ```
-/// use ratchet_store::model::JobOutcome;
-/// use ratchet_core::{OutcomeSink, SinkError, async_trait};
+/// # mod ratchet { pub use ratchet_store::model; pub use ratchet_core as hooks; pub use ratchet_core::async_trait; }
+/// use ratchet::model::JobOutcome;
+/// use ratchet::async_trait;
+/// use ratchet::hooks::{OutcomeSink, SinkError};
 ///
 /// #[derive(Debug)]
 /// struct Audit(tokio::sync::mpsc::Sender<String>);

@@ -12,9 +12,11 @@ use ratchet_store::model::{Alert, Envelope, JobOutcome, OutcomeKind};
 /// outputs are not written, because they may be confidential.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core as hooks; pub use ratchet_core::Ratchet; pub use ratchet_memory::MemoryStore; }
 /// # async fn demo() -> Result<(), ratchet_core::BuildError> {
-/// use ratchet_core::{Ratchet, TracingSink};
-/// use ratchet_memory::MemoryStore;
+/// use ratchet::Ratchet;
+/// use ratchet::hooks::TracingSink;
+/// use ratchet::MemoryStore;
 ///
 /// let builder = Ratchet::builder(MemoryStore::new()).outcome_sink(TracingSink);
 /// let ratchet = builder.alert_sink(TracingSink).build().await?;

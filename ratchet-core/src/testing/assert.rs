@@ -175,9 +175,10 @@ pub async fn check_enqueued<J: Job>(
 /// lists what is pending, without secret arguments.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_core::testing; pub use ratchet_core::assert_enqueued; }
 /// use std::time::Duration;
-/// use ratchet_core::assert_enqueued;
-/// use ratchet_core::testing::Sandbox;
+/// use ratchet::assert_enqueued;
+/// use ratchet::testing::Sandbox;
 /// use ratchet_macros::job;
 ///
 /// #[job(crate = ::ratchet_core)]

@@ -5,9 +5,10 @@
 //! worker.
 //!
 //! ```
+//! # mod ratchet { pub use ratchet_core::testing; pub use ratchet_core::JobError; pub use ratchet_core::JobState; pub use ratchet_core::assert_enqueued; }
 //! use std::time::Duration;
-//! use ratchet_core::testing::Sandbox;
-//! use ratchet_core::{JobError, JobState, assert_enqueued};
+//! use ratchet::testing::Sandbox;
+//! use ratchet::{JobError, JobState, assert_enqueued};
 //! use ratchet_macros::job;
 //!
 //! #[job(max_retries = 3, crate = ::ratchet_core)]

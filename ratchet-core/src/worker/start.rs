@@ -20,6 +20,15 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::NodeId;
 
 /// A handle to a running worker. Dropping it does not stop the worker; call [`Worker::stop`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = ratchet.start().await?;
+/// worker.run_until_signal().await?; // SIGTERM or SIGINT; an error if the engine has died
+/// println!("{} jobs have succeeded", worker.stats().succeeded);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "keep the worker to stop it in good order"]
 pub struct Worker {
@@ -36,7 +45,7 @@ impl Ratchet {
         self.start_on(DedicatedEngineThread::new(handlers)).await
     }
 
-    /// Like [`Self::start`], but `spawn` decides where the engine and the handlers run.
+    /// Starts a worker like [`Self::start`], but `spawn` decides where the engine and the handlers run.
     pub async fn start_on(&self, spawn: impl Spawn) -> Result<Worker, StartError> {
         crate::failure::install_hook();
         let core = &self.core;
@@ -84,6 +93,18 @@ impl Worker {
 
     /// Waits until the worker has stopped. Returns whether it was stopped on request, has stopped by itself, or its
     /// engine died. [`Self::stats`] tells what it has done.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as runtime; }
+    /// # async fn demo(worker: ratchet_core::Worker) {
+    /// use ratchet::runtime::Stopped;
+    ///
+    /// match worker.stopped().await {
+    ///     Stopped::Died(died) => eprintln!("{died}"), // exit, so that the supervisor restarts the process
+    ///     reason => println!("{reason:?}"),
+    /// }
+    /// # }
+    /// ```
     pub async fn stopped(&self) -> Stopped {
         self.shared.over.cancelled().await;
         let shared = &self.shared;
@@ -171,6 +192,15 @@ impl Worker {
 
     /// Returns whether the worker can take work: it is live and not stopping, its lease holds, the store works, no sink
     /// blocks, and the health checks pass.
+    ///
+    /// ```
+    /// # async fn demo(worker: ratchet_core::Worker) {
+    /// let health = worker.readiness();
+    /// if !health.ok {
+    ///     println!("not ready: {}", health.problems.join("; "));
+    /// }
+    /// # }
+    /// ```
     pub fn readiness(&self) -> Health {
         readiness(&self.shared)
     }

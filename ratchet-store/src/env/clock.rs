@@ -57,8 +57,9 @@ impl Clock for SystemClock {
 /// A clock for tests that moves only when [`advance`](Self::advance) is called. Clones share the time.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_store::env; }
 /// use std::time::Duration;
-/// use ratchet_store::env::{Clock, VirtualClock};
+/// use ratchet::env::{Clock, VirtualClock};
 ///
 /// let clock = VirtualClock::new();
 /// let before = clock.now();

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The delay before the next attempt of a failed job: a curve with jitter.
 ///
 /// ```
+/// # mod ratchet { pub use ratchet_store::model; }
 /// use std::time::Duration;
-/// use ratchet_store::model::{Backoff, Jitter};
+/// use ratchet::model::{Backoff, Jitter};
 ///
 /// let backoff = Backoff::exponential(Duration::from_secs(1), Duration::from_secs(30)).jitter(Jitter::None);
 /// assert_eq!(backoff.delay(1, 0), Duration::from_secs(1));

@@ -44,7 +44,8 @@ pub enum Command {
 /// Where a job waits: its queue, and its priority in it. What is not set stays as it is.
 ///
 /// ```
-/// use ratchet_store::model::{Placement, Priority};
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{Placement, Priority};
 ///
 /// let urgent = Placement::default().queue("express").priority(Priority::High);
 /// assert_eq!(urgent.to_string(), "queue express, priority high");

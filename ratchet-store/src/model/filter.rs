@@ -22,6 +22,14 @@ use super::{ArchivedJobs, GroupId, JobId, JobState, NodeId, TerminalReason};
 ///
 /// The conditions on node, attempts, due time, end, error and arguments are compared with one job after the other, so a
 /// page with such a condition is limited; see [`Page::examined`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; pub use ratchet_store::model::*; }
+/// use ratchet::{Filter, JobState};
+///
+/// let filter = Filter::any().state(JobState::Failed).queue("mail").tenant("acme").attempts_above(3);
+/// assert_eq!(filter.to_string(), "state:failed queue:mail tenant:acme attempts>3");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -235,7 +243,8 @@ impl Filter {
     /// Selects archived jobs too, or no others. Without it, archived jobs are not selected.
     ///
     /// ```
-    /// use ratchet_store::model::{ArchivedJobs, Filter};
+    /// # mod ratchet { pub use ratchet_store::model; }
+    /// use ratchet::model::{ArchivedJobs, Filter};
     ///
     /// let filter = Filter::any().tenant("acme").archived(ArchivedJobs::Include);
     /// assert_eq!(filter.to_string(), "tenant:acme archived:true");

@@ -4,7 +4,8 @@
 //! Lengths are in bytes of UTF-8. Every store can store and read back any text that [`check`] accepts.
 //!
 //! ```
-//! use ratchet_store::model::limits::{self, Field, Problem};
+//! # mod ratchet { pub use ratchet_store::model; }
+//! use ratchet::model::limits::{self, Field, Problem};
 //!
 //! assert!(limits::check(Field::Tenant, "acme").is_ok());
 //! let refused = limits::check(Field::ConcurrencyKey, &"k".repeat(2800)).unwrap_err();

@@ -81,6 +81,15 @@ impl NewJob {
 }
 
 /// When a job becomes due. Delays are added to the store's clock, never to the client's.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model::*; }
+/// use std::time::Duration;
+/// use ratchet::Due;
+///
+/// let in_an_hour = Due::In(Duration::from_secs(3600));
+/// assert_ne!(in_an_hour, Due::Now);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Due {

@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 ///
 /// Waiting jobs age: by default, a job gains one level per 15 minutes, so an old low-priority job overtakes a new
 /// urgent one.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model::*; }
+/// use ratchet::Priority;
+///
+/// assert!(Priority::High > Priority::default());
+/// ```
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

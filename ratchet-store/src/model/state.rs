@@ -6,6 +6,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The state of a job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model::*; }
+/// use ratchet::JobState;
+///
+/// assert!(JobState::Failed.is_terminal());
+/// assert!(!JobState::Paused.is_terminal());
+/// assert_eq!(JobState::Pending.to_string(), "PENDING");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum JobState {

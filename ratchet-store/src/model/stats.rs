@@ -148,7 +148,8 @@ impl StatCounts {
 /// What was counted in one slot of a tier, for one job in one queue.
 ///
 /// ```
-/// use ratchet_store::model::{StatRow, StatsTier};
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{StatRow, StatsTier};
 ///
 /// let slot = StatsTier::Minute.slot_of("2026-11-17T12:00:30Z".parse().expect("a time"));
 /// let mut row = StatRow::new(slot, "mail", "send_mail");

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// A store keeps it as one text: the `traceparent`, and the `tracestate` after a space.
 ///
 /// ```
-/// use ratchet_store::model::TraceContext;
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::TraceContext;
 ///
 /// let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 /// let context = TraceContext::new(parent)?.with_state("vendor=1")?;

@@ -11,7 +11,8 @@ use serde::Serialize;
 /// repaired, and [`Store::drop_unreadable`](crate::Store::drop_unreadable) deletes one.
 ///
 /// ```
-/// use ratchet_store::model::{JobId, Unreadable};
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{JobId, Unreadable};
 ///
 /// # let id = JobId::from_uuid(uuid::Uuid::from_u128(7));
 /// let job = Unreadable::new(id, "checkpoint", "recursion limit exceeded").with_queue("mail");

@@ -16,6 +16,20 @@ pub struct Groups {
 
 impl Ratchet {
     /// Returns a handle that lists chains, batches and workflows. [`Ratchet::group`] controls one of them.
+    ///
+    /// ```
+    /// # mod ratchet { pub use ratchet_core as graph; }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
+    /// use ratchet::graph::GroupFilter;
+    ///
+    /// for group in ratchet.groups().list(&GroupFilter::default(), None, 20).await? {
+    ///     println!("{} {}: {} of {}", group.id, group.name, group.counts.succeeded, group.counts.total);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn groups(&self) -> Groups {
         Groups { core: Arc::clone(&self.core) }
     }

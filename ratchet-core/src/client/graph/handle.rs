@@ -16,6 +16,18 @@ use ratchet_store::model::{
 use ratchet_store::{Store, StoreError};
 
 /// A handle to a submitted chain, batch or workflow. Cheap to clone. Dropping it does not affect the group.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet, id: ratchet_core::GroupId) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+///
+/// let group = ratchet.group(id); // or what the submit has returned
+/// println!("{}", group.to_text().await?);
+/// let ended = group.wait_for(Duration::from_secs(60)).await?;
+/// println!("{} of {} succeeded", ended.counts.succeeded, ended.counts.total);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct GroupHandle {
     id: GroupId,
@@ -139,7 +151,7 @@ impl GroupHandle {
         }
     }
 
-    /// Like [`Self::wait`], but waits no longer than `limit`.
+    /// Waits like [`Self::wait`], but no longer than `limit`.
     pub async fn wait_for(&self, limit: Duration) -> Result<GroupRecord, WaitError> {
         let timer = self.core.clock.sleep(limit);
         tokio::select! {

@@ -16,7 +16,8 @@ use serde_json::value::RawValue;
 /// The arguments of a signed job can be tested. Encrypted arguments match no test, because a store cannot read them.
 ///
 /// ```
-/// use ratchet_store::model::ArgumentTest;
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::ArgumentTest;
 ///
 /// let test = ArgumentTest::new(["order", "id"], "42");
 /// assert!(test.matches(br#"{"order":{"id":42}}"#));

@@ -57,7 +57,8 @@ impl Filter {
     /// ([`ArgumentTest`]); a backslash precedes a dot, a space or an operator in the name of an argument.
     ///
     /// ```
-    /// use ratchet_store::model::{Filter, JobState};
+    /// # mod ratchet { pub use ratchet_store::model; }
+    /// use ratchet::model::{Filter, JobState};
     ///
     /// let now = "2026-11-17T12:00:00Z".parse()?;
     /// let filter = Filter::parse("queue:mail state:failed queued>2h", now)?;

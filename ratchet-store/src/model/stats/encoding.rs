@@ -67,7 +67,8 @@ impl Histogram {
     /// Returns the bytes that databases store. A typical histogram takes 20 to 60 bytes.
     ///
     /// ```
-    /// use ratchet_store::model::Histogram;
+    /// # mod ratchet { pub use ratchet_store::model; }
+    /// use ratchet::model::Histogram;
     ///
     /// let histogram = Histogram::from_parts(3, vec![(-20, 300)], 9_500_000_000).expect("it is valid");
     /// let bytes = histogram.to_bytes();

@@ -23,7 +23,8 @@ pub enum StatsBy {
 /// Which part of the history of metrics is read.
 ///
 /// ```
-/// use ratchet_store::model::{StatsBy, StatsQuery, StatsTier};
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{StatsBy, StatsQuery, StatsTier};
 ///
 /// let from = "2026-11-16T00:00:00Z".parse().expect("a time");
 /// let until = "2026-11-17T00:00:00Z".parse().expect("a time");

@@ -10,7 +10,8 @@ use serde::Serialize;
 /// Time is divided into slots of equal length since 1970, in UTC. A slot is identified by its number.
 ///
 /// ```
-/// use ratchet_store::model::StatsTier;
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::StatsTier;
 ///
 /// let at = "2026-11-17T12:34:56Z".parse().expect("a time");
 /// let slot = StatsTier::Hour.slot_of(at);

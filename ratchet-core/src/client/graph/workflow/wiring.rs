@@ -92,6 +92,17 @@ mod sealed {
 }
 
 /// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).
+///
+/// ```
+/// # use std::time::Duration;
+/// # use ratchet_core::{Ratchet, FirstStep, StepAfter, StepOutput};
+/// # fn demo<A: FirstStep>(ratchet: &Ratchet, a: A, b: A, c: A) {
+/// let mut flow = ratchet.workflow("order-7");
+/// let first = flow.first("first", a);
+/// let other = flow.first("other", b);
+/// flow.step("last", c, |step| step.wait_for(&first).wait_for(&other).any());
+/// # }
+/// ```
 #[must_use = "give it back from the closure"]
 pub struct StepOptions<'a, J> {
     pub(super) parents: Vec<Incoming>,
@@ -140,7 +151,7 @@ impl<J> StepOptions<'_, J> {
         self
     }
 
-    /// Of the edges that lead from this step, fires only the first one that can fire. Has no effect on a chain or
+    /// Fires only the first edge that can fire, of those that lead from this step. Has no effect on a chain or
     /// batch.
     pub fn first_match(mut self) -> Self {
         self.first_match = true;
