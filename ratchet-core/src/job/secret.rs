@@ -1,4 +1,4 @@
-//! [`Secret`]: a value that is stored and never shown.
+//! [`Secret`]: a value that is stored, and masked wherever it is shown.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::keys::MayBeShown;
 use super::secret_scope;
 use crate::failure::MASK;
 
-/// A value that is stored with the job and never shown: an argument, an output, or a field of one.
+/// A value that is stored with the job and masked wherever it is shown: an argument, an output, or a field of one.
 ///
 /// [`Debug`](fmt::Debug) and [`Display`](fmt::Display) are `***`, and there is no `Deref`: [`expose`](Self::expose) returns
 /// the value. It is stored like the value itself, so that `String` and `Secret<String>` have the same JSON.
