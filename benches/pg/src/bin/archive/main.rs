@@ -42,7 +42,7 @@ async fn main() {
     let (jobs, turns) = (numbers.next(), numbers.next());
     let ratio = match args.first().map(String::as_str) {
         Some("pg") => pg::measure(jobs.unwrap_or(1_000_000), turns.unwrap_or(25)).await,
-        Some("sqlite") => sqlite::measure(jobs.unwrap_or(200_000)).await,
+        Some("sqlite") => sqlite::measure(jobs.unwrap_or(100_000)).await,
         _ => panic!("usage: archive pg|sqlite [jobs] [turns] [--bars]"),
     };
     assert!(!bars || ratio >= BAR, "{ratio:.3} is below the bar of {BAR}");
