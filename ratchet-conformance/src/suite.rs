@@ -46,6 +46,7 @@ macro_rules! __cases {
                 a_01_dropping_archived_jobs_is_bounded
                 a_01_a_removal_by_an_operator_is_recorded
                 a_01_an_archived_business_key_can_be_used_again
+                a_01_archived_jobs_are_found_by_their_business_key
             }
             audit {
                 z_06_an_entry_says_who_did_what_and_why

@@ -88,7 +88,7 @@ END
 $body$;
 
 -- Prepares the oldest range whose ids are all older than `cutoff` for the archive: it gets the constraint by which it can be
--- attached without being read. The constraint is not checked here, because this commit must be short. Answers whether there
+-- attached without being read. The constraint is not checked here, because this commit must be short. Returns whether there
 -- is such a range.
 CREATE FUNCTION ratchet.prepare_archive_part(cutoff bigint) RETURNS boolean LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -119,9 +119,9 @@ BEGIN
 END
 $body$;
 
--- Moves the range that was prepared to the archive, with the successes that ended before `cutoff`. What must stay moves to the
--- rest, unless it is more than `most`. Answers with how many jobs were archived; null if there was nothing to move, -1 if too
--- much must stay or is in the archive already. What belongs to graphs and rejects is deleted, as when a range is dropped.
+-- Moves the range that was prepared to the archive, with the successes that ended before `cutoff`. Jobs that must stay move to
+-- the rest, unless they are more than `most`. Returns how many jobs were archived; null if there was nothing to move, -1 if too
+-- many must stay or are in the archive already. Rows of graphs and rejects are deleted, as when a range is dropped.
 CREATE FUNCTION ratchet.archive_part(cutoff bigint, most integer) RETURNS bigint LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
@@ -164,7 +164,8 @@ BEGIN
     ) THEN
         RETURN -1;
     END IF;
-    -- What lives, what did not succeed, what ended late, what a handler still holds, what is in a group that goes on.
+    -- Jobs that have not ended, that did not succeed, that ended late, whose handler is still running, and members of a
+    -- group that has not ended.
     EXECUTE format(
         'SELECT array_agg(k.id), (SELECT count(*) FROM %1$I.%3$I) FROM (
             SELECT j.id FROM %1$I.%2$I j LEFT JOIN %1$I.%3$I o ON o.job = j.id
@@ -255,7 +256,7 @@ BEGIN
     WHERE g.id >= low AND g.id < high
         AND NOT EXISTS (SELECT FROM ratchet.member m WHERE m.graph = g.id)
         AND NOT EXISTS (SELECT FROM ratchet.job_group o WHERE o.graph = g.id);
-    -- A lease that still stands must not speak for jobs that are gone.
+    -- A lease that is still held must not name jobs that are gone.
     UPDATE ratchet.lease l
     SET versions = ARRAY(
         SELECT CASE WHEN m.job >= low AND m.job < high AND NOT m.job = ANY(kept) THEN 0 ELSE COALESCE(m.version, 1) END
@@ -267,7 +268,7 @@ END
 $body$;
 
 -- Drops the oldest range of the archive that was moved as a whole before `cutoff`. Jobs in it that were moved one by one stay.
--- Answers with how many jobs went; null if there was nothing to drop.
+-- Returns how many jobs were deleted; null if there was nothing to drop.
 CREATE FUNCTION ratchet.drop_archive_part(cutoff bigint) RETURNS bigint LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE

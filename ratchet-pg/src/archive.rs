@@ -11,15 +11,34 @@ use sqlx::{PgConnection, Row as _};
 use uuid::Uuid;
 
 use crate::db;
-use crate::fault::{Fault, transact};
+use crate::fault::{Fault, is_blocked, transact};
 use crate::partitions::DropBackoff;
 use crate::record::{attempt, job, log, state};
 use crate::spec::{instant, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 
+/// The longest wait for other transactions that change partitions.
+const PARTS_TIMEOUT: &str = "500ms";
+
+/// How often a range is prepared again whose tables are in use, and the pause between two tries.
+const PREPARE_TRIES: u32 = 10;
+const PREPARE_PAUSE: Duration = Duration::from_millis(150);
+
+/// What became of the oldest range.
+enum Moved {
+    /// It was archived with this number of jobs.
+    Range(u64),
+    /// There is no range that is old enough, or another process changes ranges.
+    Nothing,
+    /// Too many of its jobs must stay.
+    TooManyStay,
+    /// Other transactions use its tables.
+    InUse,
+}
+
 impl Inner {
-    /// Moves old jobs to the archive.
+    /// Moves old jobs to the archive: whole partitions until `limit` is reached, then at most `limit` other jobs.
     pub(crate) async fn archive(
         &self,
         state: JobState,
@@ -30,30 +49,54 @@ impl Inner {
             return Ok(0);
         }
         let moved = match state {
-            JobState::Succeeded => self.archive_parts(age).await,
+            JobState::Succeeded => self.archive_parts(age, limit).await,
             _ => 0,
         };
-        let single: i64 = transact!(self, |db| {
+        // The next partition may be ready as well. Its jobs must not be copied.
+        if moved >= u64::from(limit) {
+            return Ok(moved);
+        }
+        let single: Result<i64, Fault> = transact!(self, |db| {
+            self.lock_parts(db).await?;
             db::query(self.sql.plan_anew()).execute(&mut *db).await?;
             self.archive_within(db, state, age, limit).await?
-        })?;
-        // Whole partitions do not count against the limit, because moving them is cheap.
-        Ok(moved + to_u64(single))
+        });
+        match single {
+            Ok(single) => Ok(moved + to_u64(single)),
+            Err(fault) if is_blocked(&fault) => {
+                tracing::debug!("another process changes the ranges; the next sweep archives more");
+                Ok(moved)
+            }
+            Err(fault) => Err(fault),
+        }
     }
 
-    /// Moves the partitions whose succeeded jobs all ended at least `age` ago. Returns the number of jobs.
-    async fn archive_parts(&self, age: Duration) -> u64 {
+    /// Keeps other transactions from changing partitions. Must be the first lock of a transaction: one that changes
+    /// partitions takes this lock before it locks tables.
+    async fn lock_parts(&self, db: &mut PgConnection) -> Result<(), Fault> {
+        db::query(self.sql.set_lock_timeout()).bind(PARTS_TIMEOUT).execute(&mut *db).await?;
+        db::query(self.sql.lock_parts()).execute(&mut *db).await?;
+        Ok(())
+    }
+
+    /// Moves partitions whose succeeded jobs all ended at least `age` ago, until they had at least `limit` jobs. Returns the
+    /// number of jobs.
+    async fn archive_parts(&self, age: Duration, limit: u32) -> u64 {
         let mut moved = 0;
-        while self.drop_backoff.is_over() {
-            let archived = self.archive_part(age).await;
-            match archived {
-                Ok(Some(jobs)) if jobs >= 0 => {
+        while moved < u64::from(limit) && self.drop_backoff.is_over() {
+            match self.archive_part(age).await {
+                Ok(Moved::Range(jobs)) => {
                     tracing::info!(jobs, "a range of old jobs was archived");
-                    moved += u64::try_from(jobs).unwrap_or(0);
+                    moved += jobs;
                 }
-                Ok(Some(_)) => self.drop_backoff.begin(),
-                Ok(None) => break,
-                // The partition is in use. The next sweep tries again.
+                Ok(Moved::TooManyStay) => self.drop_backoff.begin(),
+                Ok(Moved::Nothing) => break,
+                Ok(Moved::InUse) => {
+                    tracing::warn!(
+                        "a range of old jobs is in use and could not be archived; the next sweep tries again"
+                    );
+                    break;
+                }
                 Err(fault) => {
                     let error = StoreError::from(fault);
                     tracing::warn!(%error, "a range of old jobs could not be archived; the next sweep tries again");
@@ -64,22 +107,41 @@ impl Inner {
         moved
     }
 
-    async fn archive_part(&self, age: Duration) -> Result<Option<i64>, Fault> {
-        let prepared: bool = transact!(self, |db| {
-            db::query_scalar(self.sql.prepare_archive_part())
-                .bind(micros(age))
-                .fetch_one(&mut *db)
-                .await?
-        })?;
-        if !prepared {
-            return Ok(None);
+    async fn archive_part(&self, age: Duration) -> Result<Moved, Fault> {
+        let mut tries = 0;
+        let mut remaining = None;
+        loop {
+            let left: Option<i32> = transact!(self, |db| {
+                db::query_scalar(self.sql.prepare_archive_part())
+                    .bind(micros(age))
+                    .fetch_one(&mut *db)
+                    .await?
+            })?;
+            match left {
+                None => return Ok(Moved::Nothing),
+                Some(0) => break,
+                Some(_) if left == remaining => {
+                    tries += 1;
+                    if tries >= PREPARE_TRIES {
+                        return Ok(Moved::InUse);
+                    }
+                    tokio::time::sleep(PREPARE_PAUSE).await;
+                }
+                Some(_) => remaining = left,
+            }
         }
-        transact!(self, |db| {
+        let moved: Option<i64> = transact!(self, |db| {
             db::query_scalar(self.sql.archive_part())
                 .bind(micros(age))
                 .bind(DropBackoff::MOST_KEPT)
                 .fetch_one(&mut *db)
                 .await?
+        })?;
+        Ok(match moved {
+            None => Moved::Nothing,
+            Some(-1) => Moved::TooManyStay,
+            Some(..0) => Moved::InUse,
+            Some(jobs) => Moved::Range(to_u64(jobs)),
         })
     }
 

@@ -75,10 +75,11 @@ impl DropBackoff {
 }
 
 impl Inner {
-    /// Drops the partitions whose succeeded jobs all ended at least `age` ago. Returns the number of jobs removed.
-    pub(crate) async fn drop_parts(&self, age: Duration) -> u64 {
+    /// Drops partitions whose succeeded jobs all ended at least `age` ago, until they had at least `limit` jobs. Returns the
+    /// number of jobs removed.
+    pub(crate) async fn drop_parts(&self, age: Duration, limit: u32) -> u64 {
         let mut gone = 0;
-        while self.drop_backoff.is_over() {
+        while gone < u64::from(limit) && self.drop_backoff.is_over() {
             let dropped: Result<Option<i64>, Fault> = transact!(self, |db| {
                 db::query_scalar(self.sql.drop_part())
                     .bind(micros(age))

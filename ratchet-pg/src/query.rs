@@ -186,9 +186,13 @@ impl Inner {
             return Ok(0);
         }
         let dropped = match state {
-            JobState::Succeeded => self.drop_parts(age).await,
+            JobState::Succeeded => self.drop_parts(age, limit).await,
             _ => 0,
         };
+        // The next partition may be ready as well. Its jobs need not be deleted one by one.
+        if dropped >= u64::from(limit) {
+            return Ok(dropped);
+        }
         // The best index depends on the state.
         let removed: i64 = transact!(self, |db| {
             db::query(self.sql.plan_anew()).execute(&mut *db).await?;

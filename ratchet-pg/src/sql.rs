@@ -225,6 +225,7 @@ statements! {
     select_alerts: "outbox/select_alerts.sql",
     prepare_archive_part: "archive/prepare_part.sql",
     archive_part: "archive/archive_part.sql",
+    lock_parts: "archive/lock_parts.sql",
     make_archive_parts: "archive/make_parts.sql",
     drop_archive_part: "archive/drop_part.sql",
     archive_jobs: "removal/1_old.sql" "removal/2_move.sql" "removal/3_rest.sql",

@@ -516,3 +516,37 @@ async fn c_06_claims_look_into_one_range_per_job() {
     assert_eq!(look_ups.len() - never, 3, "three jobs of three hours:\n{plan}");
     pg.database.execute("DROP SCHEMA plans CASCADE").await;
 }
+
+/// 200,000 archived jobs in twenty ranges of a week. Every second one has a business key.
+const ARCHIVED: &str = "
+    SELECT keyed.make_archive_parts(array_agg(keyed.id_at(1000000000000000 + g * 604800000000))) FROM generate_series(0, 20) g;
+    CREATE TABLE filled AS
+        SELECT (lpad(to_hex(1000000000000 + g::bigint * 60000), 12, '0') || '70008000' || lpad(to_hex(g), 12, '0'))::uuid AS id, g
+        FROM generate_series(1, 200000) g;
+    INSERT INTO keyed_archive.job (id, queued_at, due, head, version, priority, name, queue, payload, business_key)
+        SELECT id, g, g, 0, 1, 2, 'mail', 'default', '{}', CASE WHEN g % 2 = 0 THEN 'order-' || g END FROM filled;
+    INSERT INTO keyed_archive.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
+        SELECT id, g, g, 2, 1, 0, 0, 0, 1, 2 FROM filled;
+    DROP TABLE filled;
+    ANALYZE keyed_archive.job, keyed_archive.outcome";
+
+/// A search for archived jobs by business key looks into the index of each range.
+#[tokio::test]
+async fn a_01_archived_jobs_are_found_by_business_key_through_an_index() {
+    let pg = PgHarness::fresh().await;
+    pg.database.execute("DROP SCHEMA IF EXISTS keyed, keyed_archive CASCADE").await;
+    let store = PgStore::open(pg.database.options().schema("keyed")).await.expect("opens");
+    pg.database.execute(ARCHIVED).await;
+    let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
+    db.execute("SET plan_cache_mode = force_custom_plan").await.expect("set");
+    let sql = LIST_ARCHIVED_IDS.replace("ratchet_archive.", "keyed_archive.");
+    db.execute(AssertSqlSafe(format!("PREPARE hot AS {sql}"))).await.expect("prepared");
+    let explain = "EXPLAIN (COSTS OFF) EXECUTE hot(
+        101, NULL, '{}', '{}', '{}', NULL, NULL, 'order-7000', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}')";
+    let rows = sqlx::raw_sql(explain).fetch_all(&mut db).await.expect("explains");
+    let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
+    assert!(plan.matches("(business_key = 'order-7000'::text)").count() >= 20, "{plan}");
+    assert!(!plan.contains("Seq Scan on job") && !plan.contains("Filter: (business_key"), "{plan}");
+    store.close().await;
+    pg.database.execute("DROP SCHEMA keyed, keyed_archive CASCADE").await;
+}

@@ -24,7 +24,7 @@ use crate::SqliteStore;
 use crate::error::Fault;
 use crate::file::Files;
 use crate::migrate::migrate;
-use crate::query::Look;
+use crate::query::{ListedPlace, Look};
 use crate::sql;
 use crate::value::{bytes, state, time};
 
@@ -187,7 +187,7 @@ impl Look<'_> {
         let moving = sqlx::query(sql::archive::LIST_ARCHIVING).fetch_all(&mut *self.conn).await?;
         let moving: Vec<Vec<u8>> =
             moving.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        let mut page = self.list(filter, request).await?;
+        let mut page = self.list(ListedPlace::Archive, filter, request).await?;
         page.jobs.retain(|job| !moving.contains(&bytes(job.id.uuid())));
         for job in &mut page.jobs {
             *job = self.completed(job.clone()).await?;

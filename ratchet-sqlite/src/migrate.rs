@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0021_archive.sql"),
     include_str!("../migrations/0022_pipelines.sql"),
     include_str!("../migrations/0023_declared_nodes.sql"),
+    include_str!("../migrations/0024_archived_keys.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -20,6 +20,13 @@ use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, json, node_id, number, parse, state, time};
 
+/// Where jobs are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListedPlace {
+    Live,
+    Archive,
+}
+
 /// A read connection with the context needed to decode rows.
 pub(crate) struct Look<'a> {
     pub(crate) conn: &'a mut SqliteConnection,
@@ -41,8 +48,10 @@ impl Look<'_> {
         }
     }
 
+    /// Lists jobs. In the archive, jobs with a business key are found through an index.
     pub(crate) async fn list(
         &mut self,
+        place: ListedPlace,
         filter: &Filter,
         page: PageRequest,
     ) -> Result<Page, sqlx::Error> {
@@ -57,7 +66,11 @@ impl Look<'_> {
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
+        let key = filter.business_key.as_ref().filter(|_| place == ListedPlace::Archive);
+        let key = key.map(json).transpose()?;
         let statement = match (filter.group, filter.expires_by, filter.oldest_first) {
+            (_, _, false) if key.is_some() => sql::archive::LIST_BY_KEY,
+            (_, _, true) if key.is_some() => sql::archive::LIST_BY_KEY_OLDEST_FIRST,
             (None, None, false) => sql::job::LIST_JOBS,
             (None, None, true) => sql::job::LIST_JOBS_OLDEST_FIRST,
             (None, Some(_), false) => sql::job::LIST_EXPIRING,
@@ -73,7 +86,9 @@ impl Look<'_> {
                 .bind(only(&filter.queues))
                 .bind(only(&filter.names))
                 .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
-            if let Some(group) = filter.group {
+            if let Some(key) = &key {
+                query = query.bind(key.as_str());
+            } else if let Some(group) = filter.group {
                 query = query.bind(bytes(group.uuid()));
             } else if let Some(instant) = filter.expires_by {
                 query = query.bind(instant.as_microsecond());

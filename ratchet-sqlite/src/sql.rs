@@ -17,6 +17,9 @@ pub(crate) mod archive {
     pub(crate) const INSERT_LOG_LINES: &str = include_str!("../sql/archive/insert_log_lines.sql");
     pub(crate) const INSERT_TEMPLATES: &str = include_str!("../sql/archive/insert_templates.sql");
     pub(crate) const LIST_ARCHIVING: &str = include_str!("../sql/archive/list_archiving.sql");
+    pub(crate) const LIST_BY_KEY: &str = include_str!("../sql/archive/list_by_key.sql");
+    pub(crate) const LIST_BY_KEY_OLDEST_FIRST: &str =
+        include_str!("../sql/archive/list_by_key_oldest_first.sql");
     pub(crate) const LIST_COLUMNS: &str = include_str!("../sql/archive/list_columns.sql");
     pub(crate) const LIST_COPIES: &str = include_str!("../sql/archive/list_copies.sql");
     pub(crate) const LIST_OLD: &str = include_str!("../sql/archive/list_old.sql");

@@ -159,6 +159,14 @@ async fn c_06_the_claim_reads_only_the_line() {
         ),
         (include_str!("../sql/key/count_slots.sql"), "ratchet_job_slot (slot_key=?)"),
         (include_str!("../sql/node/list_orphans.sql"), "ratchet_job_running (node=?)"),
+        (
+            include_str!("../sql/archive/list_by_key.sql"),
+            "ratchet_archived_business_key (business_key=? AND job<?)",
+        ),
+        (
+            include_str!("../sql/archive/list_by_key_oldest_first.sql"),
+            "ratchet_archived_business_key (business_key=? AND job>?)",
+        ),
     ] {
         let steps = plan(&mut conn, statement).await;
         assert!(steps.iter().any(|step| step.contains(index)), "{index}: {steps:#?}");

@@ -281,3 +281,53 @@ pub async fn a_01_an_archived_business_key_can_be_used_again(world: &World) {
     let both = Filter::any().business_key("order-7").archived(ArchivedJobs::Include);
     assert_eq!(world.list(both).await, [again, id]);
 }
+
+/// Keys that a store could mistake for each other: of other tenants, with quotes, and with letters of other cases.
+pub async fn a_01_archived_jobs_are_found_by_their_business_key(world: &World) {
+    let keys = ["order-7", "order-7'\"\\", "Order-7", "order-7\u{1F980}", "order"];
+    let mut found = Vec::new();
+    for tenant in ["acme", "other"] {
+        for key in keys {
+            let id = world.succeeded(world.job().key(key).tenant(tenant)).await;
+            archived(world, id).await;
+            found.push((tenant, key, id));
+        }
+    }
+    let again = world.failed(world.job().key("order-7").tenant("acme")).await;
+    archived(world, again).await;
+    found.push(("acme", "order-7", again));
+    let unkeyed = world.succeeded(world.job()).await;
+    archived(world, unkeyed).await;
+    let filter = |key: &str| Filter::any().archived(ArchivedJobs::Only).business_key(key);
+    for key in keys {
+        let mut wanted: Vec<_> =
+            found.iter().filter(|(_, of, _)| *of == key).map(|(_, _, id)| *id).collect();
+        assert_eq!(world.list(filter(key).oldest_first()).await, wanted, "{key}");
+        wanted.reverse();
+        assert_eq!(world.list(filter(key)).await, wanted, "{key}");
+    }
+    let of_acme = filter("order-7").tenant("acme");
+    assert_eq!(world.list(of_acme.clone()).await, [again, found[0].2]);
+    assert_eq!(world.list(of_acme.state(JobState::Failed)).await, [again]);
+    assert!(world.list(filter("order-8")).await.is_empty());
+    // Page by page, in both directions.
+    for filter in [filter("order-7"), filter("order-7").oldest_first()] {
+        let all = world.list(filter.clone()).await;
+        let (mut before, mut pages) = (None, Vec::new());
+        loop {
+            let page = world.store.list(&filter, PageRequest { before, limit: 1 }).await;
+            let page = page.expect("a page");
+            pages.extend(page.jobs.iter().map(|job| job.id));
+            before = page.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(pages, all, "{filter}");
+    }
+    // A key of a job that was deleted finds nothing.
+    world.pass(hours(1)).await;
+    let purged = world.store.purge_archive(JobState::Succeeded, hours(1), 100).await;
+    assert_eq!(purged.expect("purges"), 11);
+    assert_eq!(world.list(filter("order-7")).await, [again]);
+}

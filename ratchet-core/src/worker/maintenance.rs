@@ -12,6 +12,7 @@ use super::dead_letter;
 use super::deliver::deliver;
 use super::expire::cancel_expired;
 use super::mailbox::Message;
+use super::old_jobs::OldJobs;
 use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::Shared;
@@ -19,7 +20,7 @@ use super::trouble::Verb;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
 use super::watch::check_watched;
-use crate::config::{ArchiveFor, Retention, RunMode};
+use crate::config::RunMode;
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
@@ -31,7 +32,7 @@ use ratchet_store::model::{NodeId, Settled, Settlement, Verdict};
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
-    let mut unknown = UnknownJobs::default();
+    let mut minute = Minute::default();
     let mut bulk = BulkOperations::default();
     // A worker that stops by itself claims nothing before the first sweep.
     let mut awaited = core.config.run != RunMode::UntilStopped;
@@ -51,6 +52,11 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
                 () = core.clock.sleep(pause) => break,
                 () = shared.delivery_stored.notified() => deliver_elsewhere(&shared),
                 () = shared.handed_off.notified() => admit_at_once(core).await,
+                () = pause_of_old_jobs(&minute, core) => tokio::select! {
+                    biased;
+                    () = shared.over.cancelled() => return,
+                    () = minute.old_jobs.step(core) => {}
+                },
             }
         }
         deliver_elsewhere(&shared);
@@ -59,7 +65,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
-            swept = sweep_once(&shared, &mut bulk, purge_due.then_some(&mut unknown)) => {
+            swept = sweep_once(&shared, &mut bulk, purge_due.then_some(&mut minute)) => {
                 if std::mem::take(&mut awaited) {
                     shared.send(Message::Swept);
                 }
@@ -85,11 +91,26 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
 
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
+/// What the tasks of every minute remember.
+#[derive(Default)]
+struct Minute {
+    unknown: UnknownJobs,
+    old_jobs: OldJobs,
+}
+
+/// Waits for the next step with which old jobs are removed. Waits forever if none are left.
+async fn pause_of_old_jobs(minute: &Minute, core: &Core) {
+    match minute.old_jobs.pause(core.clock.monotonic()) {
+        Some(pause) => core.clock.sleep(pause).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Runs the tasks of a sweep, and those of every minute if they are due.
 async fn sweep_once(
     shared: &Shared,
     bulk: &mut BulkOperations,
-    minute: Option<&mut UnknownJobs>,
+    minute: Option<&mut Minute>,
 ) -> Result<(), StoreError> {
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
@@ -99,8 +120,8 @@ async fn sweep_once(
     swept = swept.and(admit(&shared.core).await);
     swept = swept.and(shared.core.write_stats_if_due().await);
     swept = swept.and(bulk.run(shared).await);
-    if let Some(unknown) = minute {
-        swept = swept.and(minutely(shared, unknown).await);
+    if let Some(minute) = minute {
+        swept = swept.and(minutely(shared, minute).await);
     }
     swept
 }
@@ -170,57 +191,19 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
 }
 
 /// Reports unknown and unreadable jobs. If this node leads maintenance, checks watched schedules, keeps the history of
-/// metrics and purges old jobs.
-async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
+/// metrics and removes old jobs.
+async fn minutely(shared: &Shared, minute: &mut Minute) -> Result<(), StoreError> {
     let core = &shared.core;
     let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
-    let reported = unknown.report(shared, leads).await;
+    let reported = minute.unknown.report(shared, leads).await;
     let reported = reported.and(unreadable_jobs::report(shared, leads).await);
     if !leads {
+        minute.old_jobs.stop();
         return reported;
     }
     let watched = check_watched(core, shared.node()).await;
     let kept = core.keep_history(shared.node()).await;
-    purge(core).await.and(watched).and(reported).and(kept)
-}
-
-/// Deletes or archives jobs whose retention time has passed, in bounded batches, and deletes archived jobs after their second
-/// retention. Does nothing outside of the configured window.
-async fn purge(core: &Core) -> Result<(), StoreError> {
-    let config = &core.config;
-    if let Some(window) = &config.purge_window
-        && !window.is_open(core.store.now().await?)
-    {
-        return Ok(());
-    }
-    for Retention { state, keep, archive } in config.retentions() {
-        if let Some(age) = keep {
-            match archive {
-                ArchiveFor::Off => batches(|limit| core.store.purge(state, age, limit)).await?,
-                ArchiveFor::Forever | ArchiveFor::Time(_) => {
-                    batches(|limit| core.store.archive(state, age, limit)).await?;
-                }
-            }
-        }
-        if let ArchiveFor::Time(age) = archive {
-            batches(|limit| core.store.purge_archive(state, age, limit)).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Repeats a step until it finds less than it may take, but not forever.
-async fn batches<F: Future<Output = Result<u64, StoreError>>>(
-    step: impl Fn(u32) -> F,
-) -> Result<(), StoreError> {
-    const BATCH: u32 = 1000;
-    const MOST_BATCHES: usize = 20;
-    for _ in 0..MOST_BATCHES {
-        if step(BATCH).await? < u64::from(BATCH) {
-            break;
-        }
-    }
-    Ok(())
+    minute.old_jobs.begin(core).await.and(watched).and(reported).and(kept)
 }
 
 /// Admits what this process has handed off, without waiting for the next sweep.

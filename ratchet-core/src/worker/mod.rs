@@ -41,6 +41,7 @@ mod launch;
 mod lease_timer;
 mod mailbox;
 mod maintenance;
+mod old_jobs;
 mod publish;
 mod recurring;
 mod refused_jobs;

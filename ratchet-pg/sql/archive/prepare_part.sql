@@ -1,2 +1,3 @@
--- One row: whether there is a range that can be archived; it is prepared.
+-- One row: how many tables of the oldest partition are not prepared for the archive yet, after one of them was prepared.
+-- NULL if there is no partition whose successes are this old.
 SELECT ratchet.prepare_archive_part(ratchet.now_micros() - $1)

@@ -7,8 +7,8 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
-    Command, GroupId, GroupKind, GroupRecord, InsertError, JobId, JobState, NewGraph, NodeInfo,
-    Step,
+    CancelCause, Command, GroupId, GroupKind, GroupRecord, InsertError, JobId, JobState, NewGraph,
+    NodeInfo, Step,
 };
 use ratchet_store::rules::graph::link;
 use uuid::Uuid;
@@ -114,21 +114,82 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     world.pg.database.execute("DROP SCHEMA folds CASCADE").await;
 }
 
+// A transaction that changes ranges takes this lock first, and the locks of tables later. An archiving process that had its
+// locks of rows first and waited for this lock would stop both, until one of them gave up.
+#[tokio::test]
+async fn a_01_an_archiving_process_waits_for_the_ranges_before_it_locks_a_table() {
+    let world = World::fresh().await;
+    world.pg.database.execute("DROP SCHEMA IF EXISTS waits, waits_archive CASCADE").await;
+    let store = PgStore::open(world.pg.database.options().schema("waits")).await.expect("opens");
+    let job = world.job();
+    let id = job.id;
+    store.insert(vec![job]).await.expect("inserted");
+    store.command(Command::Cancel(id, CancelCause::Requested)).await.expect("cancels");
+    let mut gate = world.pool().begin().await.expect("begins");
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('waits parts', 0))")
+        .execute(&mut *gate)
+        .await
+        .expect("locks");
+    let archives = store.clone();
+    let archive =
+        tokio::spawn(async move { archives.archive(JobState::Canceled, Duration::ZERO, 10).await });
+    ended_or_waits(world.pool(), &archive).await;
+    for table in ["outcome", "job", "attempt", "note", "log"] {
+        let lock = format!("LOCK TABLE waits.{table} IN ACCESS EXCLUSIVE MODE NOWAIT");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut *gate).await.expect(table);
+    }
+    gate.rollback().await.expect("unlocks");
+    let mut moved = archive.await.expect("no panic").expect("archives");
+    // The process waits at most half a second. On a slow machine it needs another try.
+    if moved == 0 {
+        moved = store.archive(JobState::Canceled, Duration::ZERO, 10).await.expect("archives");
+    }
+    assert_eq!(moved, 1);
+    world.pg.database.execute("DROP SCHEMA waits, waits_archive CASCADE").await;
+}
+
 // A retry reopens a group after its removable members were read and before they are removed.
 #[tokio::test]
 async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members() {
+    open_again(Removal::Drop).await;
+}
+
+#[tokio::test]
+async fn a_01_a_group_opened_again_while_its_range_is_archived_keeps_its_members() {
+    open_again(Removal::Archive).await;
+}
+
+#[derive(Clone, Copy)]
+enum Removal {
+    Drop,
+    Archive,
+}
+
+impl Removal {
+    async fn apply(self, store: &PgStore) {
+        match self {
+            Self::Drop => store.purge(JobState::Succeeded, HOUR, 1000).await.expect("purges"),
+            Self::Archive => {
+                store.archive(JobState::Succeeded, HOUR, 1000).await.expect("archives")
+            }
+        };
+    }
+}
+
+async fn open_again(removal: Removal) {
     let world = World::fresh().await;
-    world.pg.database.execute("DROP SCHEMA IF EXISTS reopens CASCADE").await;
+    world.pg.database.execute("DROP SCHEMA IF EXISTS reopens, reopens_archive CASCADE").await;
     let options = || world.pg.database.options().schema("reopens").partition(HOUR);
     let a = PgStore::open(options()).await.expect("opens");
     let b = PgStore::open(options()).await.expect("opens");
     let info = NodeInfo::new(world.node);
     a.join(info, 100 * HOUR).await.expect("joins");
     let group = GroupId::from_uuid(world.job().id.uuid());
-    let mut jobs = vec![world.job(), world.job()];
-    for job in &mut jobs {
+    let mut jobs = vec![world.job(), world.job(), world.job()];
+    for (number, job) in jobs.iter_mut().enumerate() {
         let mut step = Step::default();
-        step.group = Some(group);
+        // The last job is in the graph and not in the group, so the graph goes on when the group has ended.
+        step.group = (number < 2).then_some(group);
         job.spec.step = Some(Box::new(step));
     }
     let [done, failed] = [jobs[0].id, jobs[1].id];
@@ -141,8 +202,7 @@ async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members(
         a.settle(vec![settlement]).await.expect("settles");
     }
     assert!(a.group(group).await.expect("reads").expect("is there").state.is_ended());
-    // A run in the same partition, so that the drop waits for its lease.
-    a.insert(vec![world.job()]).await.expect("inserted");
+    // A run in the same partition, so that the removal waits for its lease.
     let running = a.claim(world.request("default", 1)).await.expect("claims").jobs.remove(0);
     world
         .pg
@@ -158,21 +218,21 @@ async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members(
     let lock = sqlx::query("SELECT FROM reopens.lease WHERE id = $1 FOR UPDATE");
     lock.bind(running.token.lease.uuid()).execute(&mut *gate).await.expect("locks");
     let purges = b.clone();
-    let purge = tokio::spawn(async move { purges.purge(JobState::Succeeded, HOUR, 1000).await });
+    let purge = tokio::spawn(async move { removal.apply(&purges).await });
     ended_or_waits(world.pool(), &purge).await;
     a.command(Command::Retry(failed)).await.expect("retries");
     gate.rollback().await.expect("unlocks");
-    purge.await.expect("no panic").expect("purges");
-    // The drop waits at most half a second. On a slow machine it needs another try.
+    purge.await.expect("no panic");
+    // The removal waits a limited time. On a slow machine it needs another try.
     for _ in 0..10 {
         if world.count(parts).await < before {
             break;
         }
-        b.purge(JobState::Succeeded, HOUR, 1000).await.expect("purges");
+        removal.apply(&b).await;
     }
     assert!(world.count(parts).await < before, "the range is gone");
     let kept = b.get(done).await.expect("reads").expect("its group goes on");
     assert_eq!(kept.state, JobState::Succeeded);
     assert_eq!(b.members(group, None, 10).await.expect("reads").len(), 2);
-    world.pg.database.execute("DROP SCHEMA reopens CASCADE").await;
+    world.pg.database.execute("DROP SCHEMA reopens, reopens_archive CASCADE").await;
 }

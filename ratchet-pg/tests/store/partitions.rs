@@ -303,6 +303,68 @@ async fn a_01_jobs_that_were_archived_one_by_one_join_their_range() {
     assert_eq!(parts.store.archive_status().await.expect("reads").jobs(), 0);
 }
 
+/// The attached table brings its indexes: no index is built under the locks.
+#[tokio::test]
+async fn a_01_a_range_brings_the_index_of_its_business_keys() {
+    let parts = Parts::fresh().await;
+    let mut job = NewJob::new(parts.ids.job(), JobSpec::new("mail", b"{}".to_vec()));
+    job.spec.business_key = Some("order-7".to_owned());
+    let id = job.id;
+    parts.store.insert(vec![job]).await.expect("inserted");
+    let run = parts.claim("mail").await;
+    parts.succeed(&run).await;
+    parts.pass(5).await;
+    assert_eq!(parts.archive(JobState::Succeeded).await, 1);
+    // An index that was built by the attachment would have another name.
+    let attached = "SELECT count(*) FROM pg_inherits i
+        JOIN pg_class child ON child.oid = i.inhrelid
+        WHERE i.inhparent = 'parts_archive.job_business_key'::regclass AND child.relname LIKE 'job\\_2%\\_business\\_key'";
+    let ranges = "SELECT count(*) FROM parts_archive.part WHERE at IS NOT NULL";
+    assert_eq!(parts.count(attached).await, parts.count(ranges).await);
+    let filter = Filter::any().archived(ArchivedJobs::Only).business_key("order-7");
+    let page = parts.store.list(&filter, PageRequest::default()).await.expect("a page");
+    assert_eq!(page.jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [id]);
+}
+
+/// What belongs to a graph is deleted with its jobs, whether its graph has ended or not. Jobs that stay keep it.
+#[tokio::test]
+async fn a_01_graphs_lose_the_members_that_are_archived_and_keep_the_others() {
+    let parts = Parts::fresh().await;
+    // All jobs of this batch succeed.
+    let done = parts.batch("done").await;
+    for _ in 0..2 {
+        let run = parts.claim("done").await;
+        parts.succeed(&run).await;
+    }
+    // One job of this batch fails and stays.
+    let mixed = parts.batch("mixed").await;
+    let (first, second) = (parts.claim("mixed").await, parts.claim("mixed").await);
+    parts.succeed(&first).await;
+    parts.fail(&second).await;
+    // This batch goes on.
+    let open = parts.batch("open").await;
+    let run = parts.claim("open").await;
+    parts.succeed(&run).await;
+    parts.pass(5).await;
+    assert_eq!(parts.archive(JobState::Succeeded).await, 3);
+    assert!(parts.is_archived(first.id()).await);
+    let members = async |group| {
+        let members = parts.store.members(group, None, 10).await.expect("reads");
+        members.len()
+    };
+    assert_eq!((members(done).await, members(mixed).await, members(open).await), (0, 1, 2));
+    let graphs = parts.count("SELECT count(*) FROM parts.graph").await;
+    let groups = parts.count("SELECT count(*) FROM parts.job_group").await;
+    assert_eq!((graphs, groups), (groups, groups), "a graph stays as long as its group");
+    // The failed job can be retried, and its group ends again.
+    let retry = ratchet_store::model::Command::Retry(second.id());
+    parts.store.command(retry).await.expect("retries");
+    let run = parts.claim("mixed").await;
+    parts.succeed(&run).await;
+    let group = parts.store.group(mixed).await.expect("reads").expect("is there");
+    assert!(group.state.is_ended(), "{group:?}");
+}
+
 /// The tables of the range are locked for a moment only: if a reader is in the way, the range is archived later.
 #[tokio::test]
 async fn a_01_a_range_in_use_is_archived_later() {

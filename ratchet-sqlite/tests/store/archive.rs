@@ -210,3 +210,29 @@ async fn a_01_an_archive_of_an_earlier_version_is_migrated() {
     assert_eq!(columns(&mut live).await, columns(&mut earlier).await);
     assert_eq!(scene.list(ArchivedJobs::Only).await, scene.jobs);
 }
+
+/// Version 24 of the schema added the business keys.
+#[tokio::test]
+async fn a_01_jobs_that_were_archived_without_their_keys_are_found_by_them() {
+    let scene = Scene::with(1).await;
+    let mut keyed = job(vec![7]);
+    keyed.spec.business_key = Some("order-7".to_owned());
+    let id = keyed.id;
+    scene.store.insert(vec![keyed]).await.expect("inserts");
+    scene.store.command(Command::Cancel(id, CancelCause::Requested)).await.expect("cancels");
+    scene.clock.advance(HOUR);
+    assert_eq!(scene.archive().await, 2);
+    let mut archive = scene.connect("jobs-archive.db").await;
+    sqlx::raw_sql(
+        "DROP INDEX ratchet_archived_business_key;
+         ALTER TABLE ratchet_archived DROP COLUMN business_key;
+         DELETE FROM ratchet_schema WHERE version = 24",
+    )
+    .execute(&mut archive)
+    .await
+    .expect("is the earlier version");
+    let store = SqliteStore::open(scene.folder.path().join("jobs.db")).await.expect("opens");
+    let filter = Filter::any().archived(ArchivedJobs::Only).business_key("order-7");
+    let page = store.list(&filter, PageRequest::default()).await.expect("a page");
+    assert_eq!(page.jobs.iter().map(|job| job.id).collect::<Vec<_>>(), [id]);
+}

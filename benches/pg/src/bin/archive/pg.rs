@@ -12,6 +12,7 @@ use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 
 use crate::DAY;
+use crate::paced::Paced;
 use crate::sample::{Sampled, find};
 use crate::turns::Turns;
 
@@ -23,6 +24,10 @@ const BACKLOG: u64 = 300_000;
 
 /// The fewest jobs that must wait when a turn begins.
 const FEW: u64 = 150_000;
+
+/// The stretches in which maintenance archives, and the length of each.
+const STRETCHES: usize = 3;
+const LENGTH: Duration = Duration::from_secs(30);
 
 /// Days between the last range of old jobs and the present.
 const AGO: i64 = 30;
@@ -42,8 +47,19 @@ pub async fn measure(jobs: usize, turns: usize) -> f64 {
         fill_range(&pool, first, range, jobs / turns).await;
     }
     let sampled = sample(&pool).await;
-    backlog::add_pending(&pool, i64::try_from(BACKLOG).expect("fits")).await;
     sqlx::raw_sql("VACUUM ANALYZE").execute(&pool).await.expect("analyzes");
+    let mut paced = Paced::new(LENGTH);
+    for _ in 0..=2 * STRETCHES {
+        wait_for(&pool, paced.jobs()).await;
+        paced.run(crate::builder(store.clone())).await;
+    }
+    println!(
+        "\nPostgreSQL, {jobs} jobs in {turns} ranges of ids, archived by the maintenance of the worker:\n"
+    );
+    let ratio = paced.report();
+
+    let done = count_moved(&pool).await;
+    wait_for(&pool, BACKLOG).await;
     let ratchet = crate::builder(store.clone()).build().await.expect("builds");
     let worker = ratchet.start().await.expect("starts");
     let mut watched = Turns::new(worker);
@@ -51,7 +67,7 @@ pub async fn measure(jobs: usize, turns: usize) -> f64 {
     watched.until(20_000).await;
 
     let mut added = BACKLOG;
-    for range in 0..turns {
+    for range in done..turns {
         refill(&pool, &watched, &mut added).await;
         // Exactly one more range is old enough.
         let ends = first + i64::try_from(range + 1).expect("fits") * MICROS_OF_A_DAY;
@@ -60,15 +76,13 @@ pub async fn measure(jobs: usize, turns: usize) -> f64 {
             .turn(async { leader.archive(JobState::Succeeded, age, 1000).await.expect("archives") })
             .await;
     }
-    let ranges: i64 =
-        sqlx::query_scalar("SELECT count(*) FROM ratchet_archive.part WHERE at IS NOT NULL")
-            .fetch_one(&pool)
-            .await
-            .expect("counts");
+    let ranges = count_moved(&pool).await;
+    assert_eq!(ranges, turns, "every range is moved as a whole");
     println!(
-        "\nPostgreSQL, {jobs} jobs in {turns} ranges of ids, {ranges} of which were moved as a whole:\n"
+        "\nThe other {} ranges were archived without pauses, by a second process:\n",
+        turns - done
     );
-    let ratio = watched.report();
+    watched.report();
     locks.report();
     refill(&pool, &watched, &mut added).await;
     one_by_one(&leader, &watched, jobs / ONE_OF).await;
@@ -81,6 +95,25 @@ pub async fn measure(jobs: usize, turns: usize) -> f64 {
     leader.close().await;
     store.close().await;
     ratio
+}
+
+/// Returns how many ranges were archived.
+async fn count_moved(pool: &PgPool) -> usize {
+    let moved: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM ratchet_archive.part WHERE at IS NOT NULL")
+            .fetch_one(pool)
+            .await
+            .expect("counts");
+    usize::try_from(moved).expect("fits")
+}
+
+/// Adds jobs until this many wait.
+async fn wait_for(pool: &PgPool, jobs: u64) {
+    let waiting: i64 = sqlx::query_scalar("SELECT count(*) FROM ratchet.ready")
+        .fetch_one(pool)
+        .await
+        .expect("counts");
+    backlog::add_pending(pool, i64::try_from(jobs).expect("fits") - waiting).await;
 }
 
 /// Makes ranges of a day each, as the store would have made them at that time. Returns the beginning of the first one.

@@ -9,17 +9,17 @@ use ratchet_bench_pg::percentile;
 
 /// A stretch of time with the jobs that ended in it.
 #[derive(Clone, Copy, Default)]
-struct Stretch {
-    jobs: u64,
-    seconds: f64,
+pub struct Stretch {
+    pub jobs: u64,
+    pub seconds: f64,
 }
 
 impl Stretch {
-    fn speed(self) -> f64 {
+    pub fn speed(self) -> f64 {
         self.jobs as f64 / self.seconds
     }
 
-    fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self { jobs: self.jobs + other.jobs, seconds: self.seconds + other.seconds }
     }
 }
