@@ -23,18 +23,54 @@ impl Inner {
         holders: HashMap<Scoped, JobId>,
     ) -> Result<HashMap<Scoped, KeyHolder>, Fault> {
         let keys = jobs.iter().filter(|job| coalesces(job));
-        let keys = keys.filter_map(|job| business_key(&job.spec));
-        let keys = keys.flat_map(|key| [second_place(&key), key]);
+        let places: BTreeSet<_> = keys
+            .filter_map(|job| business_key(&job.spec))
+            .map(|key| (second_place(&key), key))
+            .collect();
         // In a fixed order, so that two batches do not deadlock.
-        let wanted: BTreeSet<_> = keys.filter_map(|key| holders.get(&key).copied()).collect();
-        let mut read = HashMap::new();
+        let keys = places.iter().flat_map(|(second, first)| [second, first]);
+        let wanted: BTreeSet<_> = keys.filter_map(|key| holders.get(key).copied()).collect();
+        let (mut read, mut started) = (HashMap::new(), HashMap::new());
         for id in wanted {
             if let Some(job) = self.lock_holder(db, id).await? {
-                read.insert(id, KeyHolder::read(&job, instant(self.now(&mut *db).await?)));
+                let holder = KeyHolder::read(&job, instant(self.now(&mut *db).await?));
+                if !holder.has_not_started() {
+                    started.insert(id, job.version);
+                }
+                read.insert(id, holder);
+            }
+        }
+        for (second, first) in places {
+            let holds = |key: Scoped| holders.get(&key).map(|id| (key, *id));
+            if let (Some(second), Some(first)) = (holds(second), holds(first)) {
+                self.check_started(db, [second, first], &started).await?;
             }
         }
         let holder = |id| read.get(&id).copied().unwrap_or(KeyHolder::unread(id));
         Ok(holders.into_iter().map(|(key, id)| (key, holder(id))).collect())
+    }
+
+    /// Checks that two jobs that have started hold both places of a key at one moment, because the submit is then refused.
+    /// They were read one after the other: the first may have ended before the second was claimed. If one of them has moved
+    /// since it was read, the transaction is tried again.
+    async fn check_started(
+        &self,
+        db: &mut PgConnection,
+        places: [(Scoped, JobId); 2],
+        started: &HashMap<JobId, u64>,
+    ) -> Result<(), Fault> {
+        if !places.iter().all(|(_, id)| started.contains_key(id)) {
+            return Ok(());
+        }
+        let (ids, keys): (Vec<_>, Vec<_>) =
+            places.iter().map(|(key, id)| (id.uuid(), key.clone())).unzip();
+        let (jobs, _) = self.read_jobs(db, ids).await?;
+        let held: HashMap<_, _> = self.holders(db, keys).await?.into_iter().collect();
+        let is_same = |(key, id): &(Scoped, JobId)| {
+            let job = jobs.iter().find(|job| job.id == *id);
+            held.get(key) == Some(id) && job.map(|job| job.version) == started.get(id).copied()
+        };
+        if places.iter().all(is_same) { Ok(()) } else { Err(Fault::Conflict) }
     }
 
     /// Reads a job, and locks it if it has not started. Returns `None` if it does not exist or cannot be read.

@@ -182,7 +182,8 @@ impl Inner {
         Ok(split(wanted, &rows)?)
     }
 
-    async fn holders(
+    /// Returns the jobs that hold these keys.
+    pub(super) async fn holders(
         &self,
         db: &mut PgConnection,
         keys: Vec<Scoped>,

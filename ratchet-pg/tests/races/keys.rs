@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratchet_store::InsertInTx as _;
 use ratchet_store::Store as _;
-use ratchet_store::model::{Command, CommandReply, Inserted, JobState, Settled};
+use ratchet_store::model::{Command, CommandReply, Inserted, JobState, OnConflict, Settled};
 use sqlx::Connection as _;
 
 use crate::support::{ended_or_waits, hold, meet};
@@ -21,6 +21,26 @@ async fn s_04_a_key_freed_while_it_is_reserved_is_held_by_the_new_job() {
     let (inserted, _) = meet(world.pool(), held, settle(world.b.clone(), succeed(&first))).await;
     assert_eq!(inserted.expect("inserted"), [Inserted::Created(id)]);
     assert!(world.is_taken("order").await, "the new job holds its key");
+}
+
+// Both places of the key are held. Then the first job ends and the second is claimed, before the submit reads them.
+#[tokio::test]
+async fn s_04_a_submit_that_coalesces_is_not_refused_because_of_a_job_that_has_ended() {
+    let world = World::fresh().await;
+    let coalescing = || {
+        let mut job = world.limited("serial");
+        job.spec.business_key = Some("order".to_owned());
+        job.on_conflict = OnConflict::Coalesce(None);
+        job
+    };
+    let first = world.run(coalescing()).await;
+    let second = world.submit(coalescing()).await;
+    let job = coalescing();
+    let (a, id) = (world.a.clone(), job.id);
+    let held = hold(&world.a, "select_jobs", async move { a.insert(vec![job]).await }).await;
+    assert!(matches!(world.settle(succeed(&first)).await, Settled::Applied(_)));
+    assert_eq!(world.claim().await.id(), second);
+    assert_eq!(held.finish().await.expect("it coalesces"), [Inserted::Created(id)]);
 }
 
 #[tokio::test]
