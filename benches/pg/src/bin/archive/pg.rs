@@ -27,7 +27,7 @@ const FEW: u64 = 150_000;
 
 /// The stretches in which maintenance archives, and the length of each.
 const STRETCHES: usize = 3;
-const LENGTH: Duration = Duration::from_secs(30);
+const LENGTH: Duration = Duration::from_secs(15);
 
 /// Days between the last range of old jobs and the present.
 const AGO: i64 = 30;

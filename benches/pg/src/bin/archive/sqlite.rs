@@ -19,7 +19,7 @@ const BATCH: usize = 1000;
 
 /// The stretches in which maintenance archives, and the length of each.
 const STRETCHES: usize = 3;
-const LENGTH: Duration = Duration::from_secs(15);
+const LENGTH: Duration = Duration::from_secs(10);
 
 pub async fn measure(jobs: usize) -> f64 {
     let folder = std::env::temp_dir().join(format!("ratchet-archive-{}", std::process::id()));
