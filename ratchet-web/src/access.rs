@@ -58,8 +58,8 @@ impl Access {
 
     /// Sees and does everything except revealing secrets: also submits jobs, deletes rows and repairs them.
     ///
-    /// Secrets are revealed to whom [`Capability::SeeSecrets`] is [allowed](Self::allow) explicitly, and each time is
-    /// recorded in the audit trail.
+    /// To reveal secrets, an access needs [`Capability::SeeSecrets`], which must be [allowed](Self::allow) explicitly. Each
+    /// use is recorded in the audit trail.
     pub fn admin(actor: impl Into<String>) -> Self {
         let mut access = Self::operator(actor);
         access.capabilities.extend([Capability::Submit, Capability::Purge, Capability::Administer]);
