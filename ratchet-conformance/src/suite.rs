@@ -252,6 +252,7 @@ macro_rules! __cases {
                 d_07_channels_are_apart
                 d_07_nothing_is_published_before_the_commit
                 d_03_delivered_alert_is_still_listed
+                v_03_backlogs_count_messages_until_they_are_acknowledged
             }
             outcomes {
                 i_04_outcome_is_handed_out_as_it_was_committed

@@ -42,8 +42,8 @@ use self::tables::Tables;
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
     FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
@@ -388,6 +388,10 @@ impl Store for MemoryStore {
     async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.lock().outbox.ack_deliveries(&deliveries);
         Ok(())
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        Ok(self.lock().outbox.backlogs(limit))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {

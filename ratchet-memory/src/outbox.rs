@@ -6,7 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use ratchet_store::model::{
-    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome, Notice, later,
+    Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome,
+    Notice, later,
 };
 
 /// Alerts and undelivered messages.
@@ -121,6 +122,19 @@ impl Outbox {
             .filter_map(hand_out)
             .take(limit)
             .collect()
+    }
+
+    pub(super) fn backlogs(&self, limit: u32) -> Vec<Backlog> {
+        let backlog = |(channel, waiting): (&Channel, &BTreeMap<DeliveryId, Waiting>)| {
+            let oldest = match &waiting.values().next()?.body {
+                Body::Alert(number) => self.alerts.get(*number).map(|alert| alert.at),
+                Body::DeadLetter(envelope) => Some(envelope.at),
+                Body::Outcome(outcome) => Some(outcome.at),
+            };
+            let count = waiting.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+            Some(Backlog::new(*channel, u64::try_from(count).unwrap_or(u64::MAX), oldest))
+        };
+        self.waiting.iter().filter_map(backlog).collect()
     }
 
     pub(super) fn ack_deliveries(&mut self, deliveries: &[DeliveryId]) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice, Settled,
+    Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice, Settled,
     Settlement,
 };
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::record::text;
 use crate::spec::{clean, instant, json, micros, to_u64};
 use crate::store::Inner;
-use crate::unreadable::readable;
+use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
@@ -189,16 +189,23 @@ impl Inner {
             .fetch_all(&self.pool)
             .await?;
         let delivery = |row: &PgRow| {
-            let body = match row.try_get::<Option<&str>, _>("envelope")? {
-                Some(outcome) if channel == Channel::Outcomes => {
-                    DeliveryBody::Outcome(json(outcome)?)
-                }
-                Some(envelope) => DeliveryBody::DeadLetter(json(envelope)?),
-                None => DeliveryBody::Alert(alert(row)?),
-            };
-            Ok(Delivery { id: DeliveryId(row.try_get("id")?), body })
+            Ok(Delivery { id: DeliveryId(row.try_get("id")?), body: body(row, channel)? })
         };
         Ok(readable("delivery", &rows, delivery)?)
+    }
+
+    pub(crate) async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, Fault> {
+        let rows = db::query(self.sql.select_backlogs()).bind(i64::from(limit));
+        let mut backlogs = Vec::new();
+        for row in rows.fetch_all(&self.pool).await? {
+            let Some(channel) = Channel::from_code(row.try_get::<i16, _>("channel")?) else {
+                continue;
+            };
+            let oldest = or_report("delivery", body(&row, channel))?;
+            let oldest = oldest.map(|oldest| oldest.stored_at());
+            backlogs.push(Backlog::new(channel, to_u64(row.try_get("waiting")?), oldest));
+        }
+        Ok(backlogs)
     }
 
     pub(crate) async fn ack_deliveries(&self, deliveries: &[DeliveryId]) -> Result<(), Fault> {
@@ -206,6 +213,14 @@ impl Inner {
         db::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
         Ok(())
     }
+}
+
+fn body(row: &PgRow, channel: Channel) -> Result<DeliveryBody, sqlx::Error> {
+    Ok(match row.try_get::<Option<&str>, _>("envelope")? {
+        Some(outcome) if channel == Channel::Outcomes => DeliveryBody::Outcome(json(outcome)?),
+        Some(envelope) => DeliveryBody::DeadLetter(json(envelope)?),
+        None => DeliveryBody::Alert(alert(row)?),
+    })
 }
 
 fn alert(row: &PgRow) -> Result<Alert, sqlx::Error> {

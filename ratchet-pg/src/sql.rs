@@ -223,6 +223,7 @@ statements! {
     hold_deliveries: "outbox/hold_deliveries.sql",
     delete_deliveries: "outbox/delete_deliveries.sql",
     select_alerts: "outbox/select_alerts.sql",
+    select_backlogs: "outbox/select_backlogs.sql",
     prepare_archive_part: "archive/prepare_part.sql",
     archive_part: "archive/archive_part.sql",
     lock_parts: "archive/lock_parts.sql",

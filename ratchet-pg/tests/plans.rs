@@ -333,6 +333,7 @@ fn hot() -> Vec<Hot> {
         hot!("pipeline/select_admissions", has: ["admission_pkey"], has_not: ["Seq Scan"]),
         hot!("pipeline/select_latencies", has: ["admission_latest"], has_not: ["Seq Scan", "Sort"]),
         hot!("outbox/hold_deliveries", has: ["using delivery_channel", "delivery_job", "Tid Scan on delivery"], has_not: ["Sort Key: d."]),
+        hot!("outbox/select_backlogs", has: ["using delivery_channel"], has_not: ["Seq Scan on delivery", "Sort Key: d."]),
         hot!("node/renew_node", has: ["using node_pkey"], has_not: []),
         hot!("node/select_canceled", has: ["lingering_node"], has_not: []),
         hot!("query/select_attempts", has: ["using attempt_rest_pkey"], has_not: []),

@@ -9,16 +9,16 @@ use jiff::Timestamp;
 use ratchet_memory::{Inspection, MemoryStore};
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, ChangeReply,
-    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
-    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
-    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
-    WriteSchedule,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    ChangeReply, Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    ContentKey, ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge,
+    Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
+    OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -342,6 +342,10 @@ impl Store for FaultyStore {
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
         self.world.store.alerts(limit).await
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        self.world.store.backlogs(limit).await
     }
 
     async fn take_deliveries(

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, JobId, Notice,
+    Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, JobId, Notice,
 };
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::items::UNREADABLE_HELD;
+use crate::query::Look;
 use crate::session::Session;
 use crate::sql;
 use crate::unreadable::or_report;
@@ -125,13 +126,30 @@ impl Session<'_> {
     }
 }
 
+impl Look<'_> {
+    pub(crate) async fn backlogs(&mut self, limit: u32) -> Result<Vec<Backlog>, sqlx::Error> {
+        let rows = sqlx::query(sql::outbox::LIST_BACKLOGS).bind(i64::from(limit));
+        let mut backlogs = Vec::new();
+        for row in rows.fetch_all(&mut *self.conn).await? {
+            let Some(channel) = Channel::from_code(row.try_get::<i64, _>(0)?) else { continue };
+            let oldest = or_report("delivery", body(&row, channel))?;
+            let oldest = oldest.map(|oldest| oldest.stored_at());
+            backlogs.push(Backlog::new(channel, number(row.try_get(8)?)?, oldest));
+        }
+        Ok(backlogs)
+    }
+}
+
 fn delivery(row: &SqliteRow, channel: Channel) -> Result<Delivery, sqlx::Error> {
-    let body = match row.try_get::<Option<&str>, _>(1)? {
+    Ok(Delivery { id: DeliveryId(row.try_get(0)?), body: body(row, channel)? })
+}
+
+fn body(row: &SqliteRow, channel: Channel) -> Result<DeliveryBody, sqlx::Error> {
+    Ok(match row.try_get::<Option<&str>, _>(1)? {
         Some(outcome) if channel == Channel::Outcomes => DeliveryBody::Outcome(parse(outcome)?),
         Some(envelope) => DeliveryBody::DeadLetter(parse(envelope)?),
         None => DeliveryBody::Alert(alert(row, 2)?),
-    };
-    Ok(Delivery { id: DeliveryId(row.try_get(0)?), body })
+    })
 }
 
 /// Reads an alert from the columns of `ratchet_alert`, which start after the first `skip` columns.

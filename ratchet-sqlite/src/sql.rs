@@ -265,6 +265,7 @@ pub(crate) mod outbox {
     pub(crate) const INSERT_ALERT: &str = include_str!("../sql/outbox/insert_alert.sql");
     pub(crate) const INSERT_DELIVERY: &str = include_str!("../sql/outbox/insert_delivery.sql");
     pub(crate) const LIST_ALERTS: &str = include_str!("../sql/outbox/list_alerts.sql");
+    pub(crate) const LIST_BACKLOGS: &str = include_str!("../sql/outbox/list_backlogs.sql");
     pub(crate) const LIST_DELIVERIES: &str = include_str!("../sql/outbox/list_deliveries.sql");
     pub(crate) const SUPPRESS_ALERT: &str = include_str!("../sql/outbox/suppress_alert.sql");
 }

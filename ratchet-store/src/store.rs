@@ -19,8 +19,8 @@ use tokio::sync::broadcast;
 use crate::StoreError;
 use crate::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
     FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
@@ -312,6 +312,10 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Acknowledges deliveries, so that they are not returned again.
     async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
+
+    /// Returns the messages that wait to be published, by channel. Channels without any are left out. At most `limit`
+    /// messages of a channel are counted.
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError>;
 
     /// Returns the schedule with this name, or `None` if it does not exist.
     async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError>;

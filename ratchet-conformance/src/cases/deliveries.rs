@@ -1,6 +1,6 @@
 //! Deliveries to sinks: at least once.
 
-use ratchet_store::model::{Channel, Delivery, DeliveryBody, JobId};
+use ratchet_store::model::{Backlog, Channel, Delivery, DeliveryBody, JobId};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, secs};
@@ -96,4 +96,30 @@ pub async fn d_03_delivered_alert_is_still_listed(world: &World) {
     let id = world.take_deliveries(Channel::Alerts, secs(30)).await[0].id;
     world.store.ack_deliveries(vec![id]).await.expect("acknowledged");
     assert_eq!(world.alerts().await.len(), 1);
+}
+
+async fn backlogs(world: &World, limit: u32) -> Vec<Backlog> {
+    world.store.backlogs(limit).await.expect("backlogs are read")
+}
+
+pub async fn v_03_backlogs_count_messages_until_they_are_acknowledged(world: &World) {
+    assert_eq!(backlogs(world, 10).await, []);
+    dead(world).await;
+    world.pass(secs(60)).await;
+    let run = world.run(world.job()).await;
+    world.apply(run.fail().alerting().publishing()).await;
+    let messages = world.take_deliveries(Channel::DeadLetters, secs(30)).await;
+    let alerts = world.take_deliveries(Channel::Alerts, secs(30)).await;
+    let (alert, first, second) = (&alerts[0], &messages[0], &messages[1]);
+    assert!(first.body.stored_at() < second.body.stored_at());
+    let letters = |count, oldest: &Delivery| {
+        Backlog::new(Channel::DeadLetters, count, Some(oldest.body.stored_at()))
+    };
+    let other = Backlog::new(Channel::Alerts, 1, Some(alert.body.stored_at()));
+    assert_eq!(backlogs(world, 10).await, [other, letters(2, first)], "held messages wait");
+    assert_eq!(backlogs(world, 1).await, [other, letters(1, first)]);
+    world.store.ack_deliveries(vec![first.id]).await.expect("acknowledged");
+    assert_eq!(backlogs(world, 10).await, [other, letters(1, second)]);
+    world.store.ack_deliveries(vec![second.id, alert.id]).await.expect("acknowledged");
+    assert_eq!(backlogs(world, 10).await, []);
 }

@@ -299,7 +299,11 @@ impl<'a> Driver<'a> {
         let ids = deliveries.iter().step_by(2).map(|delivery| delivery.id).collect();
         ok(self.store.ack_deliveries(ids).await);
         let bodies = deliveries.into_iter().map(|delivery| self.normal.body(delivery.body));
-        format!("{:?}", bodies.collect::<Vec<_>>())
+        let backlogs = ok(self.store.backlogs(limit).await).into_iter().map(|backlog| {
+            let oldest = backlog.oldest.map(|at| self.normal.time(at));
+            (backlog.channel, backlog.waiting, oldest)
+        });
+        format!("{:?} {:?}", bodies.collect::<Vec<_>>(), backlogs.collect::<Vec<_>>())
     }
 
     async fn group(&self, id: GroupId) -> String {

@@ -198,6 +198,7 @@ macro_rules! __engine_cases {
             metrics {
                 v_03_metrics_agree_with_the_history
                 v_03_gauges_of_the_store_are_sampled
+                v_03_messages_that_wait_for_a_sink_are_sampled
                 v_03_suppressed_duplicates_and_refusals_are_counted
                 m_07_a_worker_that_lost_its_store_is_live_and_not_ready
             }
@@ -254,6 +255,7 @@ macro_rules! __engine_cases {
                 o_11_schedules_in_trouble_are_found
                 o_11_a_wrong_clock_is_found
                 o_11_what_operators_have_left_behind_is_found
+                o_11_messages_that_wait_for_a_sink_are_found
                 o_11_a_cluster_without_a_leader_is_found
                 o_06_a_group_has_a_state
                 o_06_failures_are_grouped_by_job_and_fingerprint

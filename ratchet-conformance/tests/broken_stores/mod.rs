@@ -10,8 +10,8 @@ use ratchet_core::{Priority, VirtualClock};
 use ratchet_memory::MemoryStore;
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Due, Edge, Extend,
     FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
@@ -422,6 +422,10 @@ impl Store for Faulty {
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
         self.inner.alerts(limit).await
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        self.inner.backlogs(limit).await
     }
 
     async fn take_deliveries(

@@ -24,7 +24,7 @@ pub(crate) use self::job_series::InFlight;
 use self::job_series::{Counter, JobSeries, OutcomeCounters, QueueSeries};
 pub(crate) use self::rollup::Rollup;
 use self::sampled::Sampled;
-pub(crate) use self::sampled::{QueueSample, Sample};
+pub(crate) use self::sampled::{OutboxSample, QueueSample, Sample};
 use self::series::SeriesTable;
 pub(crate) use self::snapshot::Families;
 pub use self::snapshot::{MetricFamily, MetricSeries, MetricValue, Metrics};
@@ -244,12 +244,7 @@ impl Meter {
     /// Records whether a sink has accepted a delivery.
     pub(crate) fn delivery(&self, channel: Channel, accepted: bool) {
         let table = if accepted { &self.delivered } else { &self.delivery_failures };
-        let channel = match channel {
-            Channel::Alerts => "alerts",
-            Channel::DeadLetters => "dead_letters",
-            Channel::Outcomes => "outcomes",
-        };
-        table.get(&[channel], Counter::default).add(1);
+        table.get(&[channel.name()], Counter::default).add(1);
     }
 
     /// Records that a checkpoint was taken from a pipeline, this long after it was stored.

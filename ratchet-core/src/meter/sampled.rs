@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::series::{MOST, OVERFLOW};
 use super::snapshot::Families;
 use super::table::{self as metric, Metric};
-use ratchet_store::model::{BreakerState, HandOffStats};
+use ratchet_store::model::{BreakerState, Channel, HandOffStats};
 
 /// The state of the store at one point in time.
 #[derive(Debug, Default)]
@@ -18,6 +18,16 @@ pub(crate) struct Sample {
     pub(crate) breakers: Vec<(String, BreakerState)>,
     pub(crate) live_nodes: u64,
     pub(crate) pipelines: Vec<(Arc<str>, HandOffStats)>,
+    pub(crate) outbox: Vec<OutboxSample>,
+}
+
+/// The messages that wait for a sink of this process.
+#[derive(Debug)]
+pub(crate) struct OutboxSample {
+    pub(crate) channel: Channel,
+    pub(crate) waiting: u64,
+    /// The age of the oldest one. `None` if it is unknown.
+    pub(crate) oldest_age: Option<Duration>,
 }
 
 /// The state of one queue.
@@ -108,6 +118,13 @@ impl Sample {
             families.gauge(&metric::HANDOFF_LAG, &[name], stats.lag.as_secs_f64());
             families.gauge(&metric::HANDOFF_FINISHED, &[name], stats.finished as f64);
             families.gauge(&metric::HANDOFF_REPEATS, &[name], stats.repeats as f64);
+        }
+        for outbox in &self.outbox {
+            let channel = [&Arc::from(outbox.channel.name())];
+            families.gauge(&metric::OUTBOX_DEPTH, &channel, outbox.waiting as f64);
+            if let Some(age) = outbox.oldest_age {
+                families.gauge(&metric::OUTBOX_AGE, &channel, age.as_secs_f64());
+            }
         }
         let age = now.saturating_sub(self.at).as_secs_f64();
         families.gauge(&metric::SAMPLE_AGE, &[], age);

@@ -118,6 +118,8 @@ metrics! {
     SCHEDULE_MISSED: Counter "ratchet.schedule.missed" ["{firing}"] ("schedule") "Firings of a schedule that have passed over an earlier occurrence.";
     DELIVERED: Counter "ratchet.outbox.delivered" ["{message}"] ("channel") "Alerts, dead letters and outcomes that a sink of this process has accepted.";
     DELIVERY_FAILURES: Counter "ratchet.outbox.failures" ["{message}"] ("channel") "Deliveries that a sink of this process has not accepted. They are repeated.";
+    OUTBOX_DEPTH: Gauge "ratchet.outbox.depth" ["{message}"] ("channel") "Messages for a sink of this process that wait in the store to be delivered. At most 100,000 are counted. Sampled.";
+    OUTBOX_AGE: Gauge "ratchet.outbox.oldest_age" ["s"] ("channel") "Age of the oldest message for a sink of this process that waits in the store. Sampled.";
     HANDED_OFF: Counter "ratchet.handoff.sent" ["{checkpoint}"] ("pipeline") "Checkpoints in settlements that the store has applied, including repeats of a key.";
     HANDOFF_BACKLOG: Gauge "ratchet.handoff.backlog" ["{checkpoint}"] ("pipeline") "Unfinished checkpoints of a pipeline that this process has used. Sampled.";
     HANDOFF_LAG: Gauge "ratchet.handoff.lag" ["s"] ("pipeline") "Age of the oldest unfinished checkpoint of a pipeline. Sampled.";

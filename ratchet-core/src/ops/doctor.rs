@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AuditFilter, BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest, Target,
+    AuditFilter, BreakerState, Channel, Filter, GroupFilter, GroupState, JobState, PageRequest,
+    Target,
 };
 use ratchet_store::model::{NodeAction, OperationFilter, OperationState, Vitals};
 use serde::Serialize;
@@ -87,6 +88,9 @@ const PAUSED: SignedDuration = SignedDuration::from_hours(24);
 /// An operation that has not changed for longer is reported.
 const NO_PROGRESS: SignedDuration = SignedDuration::from_mins(10);
 
+/// A message that waits longer for its sink is reported.
+const UNDELIVERED: SignedDuration = SignedDuration::from_hours(1);
+
 /// How many failed, running and grouped jobs are read.
 const READ: u32 = 1000;
 
@@ -146,6 +150,7 @@ impl Ratchet {
         self.runs(&mut findings, overview.now).await?;
         self.batches(&mut findings, overview.now).await?;
         self.operations_of(&mut findings, overview.now).await?;
+        self.undelivered(&mut findings, overview.now).await?;
         self.archived_too_long(&mut findings, overview.now).await?;
         schedules(&mut findings, &self.schedules().list().await?, &overview);
         let vitals = self.core.store.vitals(thorough).await?;
@@ -210,6 +215,27 @@ impl Ratchet {
                     format!("ratchet operations resume {id}, or: ratchet operations abort {id}"),
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Finds messages that wait for a sink. Alerts are stored even if no program has a sink for them.
+    async fn undelivered(&self, findings: &mut Findings, now: Timestamp) -> Result<(), StoreError> {
+        for backlog in self.core.store.backlogs(READ).await? {
+            let Some(oldest) = backlog.oldest else { continue };
+            if backlog.channel == Channel::Alerts || now.duration_since(oldest) <= UNDELIVERED {
+                continue;
+            }
+            let name = backlog.channel.name();
+            let more = if backlog.waiting == u64::from(READ) { "at least " } else { "" };
+            findings.add(
+                "OUT-01",
+                format!(
+                    "{name} wait for their sink since {oldest} ({more}{} messages)",
+                    backlog.waiting
+                ),
+                "start a worker that has the sink; if one is alive, look for `a sink failed` in its log",
+            );
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
     FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
@@ -327,6 +327,10 @@ impl Store for ProtectedStore {
         let mut alerts = self.inner.alerts(limit).await?;
         alerts.iter_mut().for_each(|alert| self.protector.open_alert(alert));
         Ok(alerts)
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        self.inner.backlogs(limit).await
     }
 
     async fn take_deliveries(

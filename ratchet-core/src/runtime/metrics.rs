@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::stats::age;
 use super::{Core, WorkerGauges};
-use crate::meter::{Families, Metrics, QueueSample, Sample, metric};
+use crate::meter::{Families, Metrics, OutboxSample, QueueSample, Sample, metric};
 use ratchet_store::StoreError;
 use ratchet_store::model::{BlockedBy, Counts, JobState, QueueRecord};
 
@@ -14,6 +16,9 @@ const FRESH: Duration = Duration::from_secs(5);
 
 /// How many pipelines are sampled.
 const MOST_PIPELINES: usize = 100;
+
+/// How many messages of a channel are counted.
+const MOST_MESSAGES: u32 = 100_000;
 
 impl Core {
     /// Reads all measurements. Does not use the store.
@@ -92,7 +97,27 @@ impl Core {
             let stats = self.store.hand_off_stats(&pipeline).await?;
             sample.pipelines.push((pipeline, stats));
         }
+        sample.outbox = self.sample_outbox(now).await?;
         Ok(sample)
+    }
+
+    /// Samples the channels that this process has a sink for. Without a sink, nothing is delivered.
+    async fn sample_outbox(&self, now: Timestamp) -> Result<Vec<OutboxSample>, StoreError> {
+        let channels: Vec<_> = self.sinks.channels().collect();
+        if channels.is_empty() {
+            return Ok(Vec::new());
+        }
+        let backlogs = self.store.backlogs(MOST_MESSAGES).await?;
+        let sample = |channel| {
+            let backlog = backlogs.iter().find(|backlog| backlog.channel == channel);
+            let oldest_age = match backlog {
+                Some(backlog) => backlog.oldest.map(|oldest| age(now, oldest)),
+                None => Some(Duration::ZERO),
+            };
+            let waiting = backlog.map_or(0, |backlog| backlog.waiting);
+            OutboxSample { channel, waiting, oldest_age }
+        };
+        Ok(channels.into_iter().map(sample).collect())
     }
 }
 

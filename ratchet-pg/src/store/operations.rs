@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
-    BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError, Changed,
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
+    Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
+    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
     ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
     FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
@@ -398,6 +398,10 @@ impl Store for PgStore {
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
         repeatable!(self, |inner| inner.alerts(limit))
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        repeatable!(self, |inner| inner.backlogs(limit))
     }
 
     async fn take_deliveries(

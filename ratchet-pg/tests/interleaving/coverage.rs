@@ -23,6 +23,7 @@ const LOOKS: &[&str] = &[
     "nodes",
     "unknown_jobs",
     "alerts",
+    "backlogs",
     "schedule",
     "schedules",
     "due_schedules",

@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, ArchivedJobs, AttemptRecord, AuditFilter, AuditHead, AuditNote,
-    AuditRecord, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
-    Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
-    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
-    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals,
-    WriteSchedule,
+    AuditRecord, Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change,
+    ChangeError, Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    ContentKey, ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge,
+    Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
+    OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
+    Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::rules::search::merge;
@@ -420,6 +420,10 @@ impl Store for SqliteStore {
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
         read!(self, |look| look.alerts(limit), fault)
+    }
+
+    async fn backlogs(&self, limit: u32) -> Result<Vec<Backlog>, StoreError> {
+        read!(self, |look| look.backlogs(limit), fault)
     }
 
     async fn take_deliveries(

@@ -108,5 +108,6 @@ mod tests {
             BlockedBy
         );
         assert_eq!(JobState::CODED, JobState::ALL, "`ALL` is in the order of the codes");
+        assert_eq!(Channel::CODED, Channel::ALL, "`ALL` is in the order of the codes");
     }
 }

@@ -85,7 +85,7 @@ pub use new_job::{
 };
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use node_request::{NodeAction, NodeReply, NodeRequest, NodeUpdate};
-pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use notice::{Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use operation::{
     BulkVerb, Canary, OperationControl, OperationFilter, OperationPage, OperationRecord,
     OperationReply, OperationState, OperationUpdate,

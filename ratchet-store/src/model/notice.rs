@@ -56,6 +56,17 @@ pub enum DeliveryBody {
     Outcome(Box<JobOutcome>),
 }
 
+impl DeliveryBody {
+    /// Returns when the message was stored.
+    pub fn stored_at(&self) -> Timestamp {
+        match self {
+            Self::Alert(alert) => alert.at,
+            Self::DeadLetter(envelope) => envelope.at,
+            Self::Outcome(outcome) => outcome.at,
+        }
+    }
+}
+
 /// The sink that a delivery is for.
 ///
 /// Not `#[non_exhaustive]`: the compiler must find every store that does not handle a new variant.
@@ -68,6 +79,39 @@ pub enum Channel {
     DeadLetters,
     /// The outcome sink.
     Outcomes,
+}
+
+impl Channel {
+    /// All channels, in the order of their codes.
+    pub const ALL: [Self; 3] = [Self::Alerts, Self::DeadLetters, Self::Outcomes];
+
+    /// Returns the name of the channel in metrics: `dead_letters`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Alerts => "alerts",
+            Self::DeadLetters => "dead_letters",
+            Self::Outcomes => "outcomes",
+        }
+    }
+}
+
+/// The messages of a channel that wait to be published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Backlog {
+    /// The sink that they are for.
+    pub channel: Channel,
+    /// Their number, at most the limit of the query.
+    pub waiting: u64,
+    /// When the oldest one was stored. `None` if its row cannot be read.
+    pub oldest: Option<Timestamp>,
+}
+
+impl Backlog {
+    /// Creates a backlog.
+    pub fn new(channel: Channel, waiting: u64, oldest: Option<Timestamp>) -> Self {
+        Self { channel, waiting, oldest }
+    }
 }
 
 /// The number of a delivery; increases in commit order.

@@ -9,6 +9,7 @@
 //! ratchet-crash-tests versions
 //! ratchet-crash-tests order
 //! ratchet-crash-tests handoff
+//! ratchet-crash-tests folding [--kills N] [--seed S]
 //! ratchet-crash-tests rotation [--rounds N] [--rows N]
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
@@ -27,6 +28,7 @@ mod diary;
 mod expect;
 mod feature;
 mod fence;
+mod folding;
 mod handoff;
 mod jobs;
 mod matrix;
@@ -62,6 +64,8 @@ async fn main() -> ExitCode {
         "suspects" => suspects::run(&args).await,
         "suspects-work" => suspects::work(&args).await,
         "handoff" => handoff::run(&args).await,
+        "folding" => folding::run(&args).await,
+        "folding-work" => folding::work(&args).await,
         "order" => order::run(&args).await,
         "order-work" => order::work(&args).await,
         "rotation" => rotation::run(&args).await,
@@ -69,7 +73,7 @@ async fn main() -> ExitCode {
         "rotation-submit" => rotation::submit(&args).await,
         "rotation-reencrypt" => rotation::reencrypt(&args).await,
         _ => {
-            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rotation`, `handoff` or `audit`";
+            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rotation`, `handoff`, `folding` or `audit`";
             Err(format!("the first argument must be {verbs}").into())
         }
     };

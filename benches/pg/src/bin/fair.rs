@@ -1,9 +1,10 @@
-//! The wait of a tenant beside the backlog of another one: `fair pg|sqlite [seconds]`.
+//! The wait of a tenant beside the backlog of another one: `fair pg|sqlite [seconds] [handlers] [milliseconds]`.
 //!
-//! A worker runs 16 jobs at once, each of which takes 20 ms. One tenant submits a job per second, first to an empty queue,
+//! A worker runs 16 jobs at once, each of which takes 20 ms, unless other numbers are given. One tenant submits a job per second, first to an empty queue,
 //! then beside 100,000 waiting jobs of another tenant, in a fair queue and in a plain one.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use ratchet::model::{JobSpec, NewJob};
@@ -16,13 +17,16 @@ const BACKLOG: usize = 100_000;
 /// How long the jobs of the small tenant have waited for their start.
 static WAITS: Mutex<Vec<Duration>> = Mutex::new(Vec::new());
 
+/// How long a job takes, in milliseconds.
+static TAKES: AtomicU64 = AtomicU64::new(20);
+
 #[job(name = "bench.fair")]
 async fn deliver(submitted: Option<u64>) {
     if let Some(submitted) = submitted {
         let waited = micros().saturating_sub(submitted);
         WAITS.lock().expect("no panic").push(Duration::from_micros(waited));
     }
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    tokio::time::sleep(Duration::from_millis(TAKES.load(Ordering::Relaxed))).await;
 }
 
 fn micros() -> u64 {
@@ -34,7 +38,11 @@ fn micros() -> u64 {
 async fn main() {
     let mut args = std::env::args().skip(1);
     let store = args.next().unwrap_or_default();
-    let seconds = args.next().map_or(60, |text| text.parse().expect("a number of seconds"));
+    let mut number =
+        |default| args.next().map_or(default, |text| text.parse::<u64>().expect("a number"));
+    let (seconds, handlers) = (number(60), number(16));
+    TAKES.store(number(20), Ordering::Relaxed);
+    let handlers = u32::try_from(handlers).expect("a number of handlers");
     println!(
         "| queue | jobs of the other tenant | submits | p50 | p95 | most | started meanwhile |"
     );
@@ -43,21 +51,22 @@ async fn main() {
         "pg" => {
             let server = Server::start();
             let store = PgStore::connect(&server.url()).await.expect("opens");
-            measure(store, seconds).await;
+            measure(store, seconds, handlers).await;
         }
         "sqlite" => {
             let folder = std::env::temp_dir().join(format!("ratchet-fair-{}", std::process::id()));
             std::fs::create_dir_all(&folder).expect("a folder");
-            measure(SqliteStore::open(folder.join("jobs.db")).await.expect("opens"), seconds).await;
+            let store = SqliteStore::open(folder.join("jobs.db")).await.expect("opens");
+            measure(store, seconds, handlers).await;
             let _ = std::fs::remove_dir_all(folder);
         }
         other => panic!("`pg` or `sqlite`, not `{other}`"),
     }
 }
 
-async fn measure<S: Store + Clone + 'static>(store: S, seconds: u64) {
+async fn measure<S: Store + Clone + 'static>(store: S, seconds: u64, handlers: u32) {
     let ratchet =
-        Ratchet::builder(store.clone()).concurrency(16).queue("fair", |queue| queue.fair());
+        Ratchet::builder(store.clone()).concurrency(handlers).queue("fair", |queue| queue.fair());
     let ratchet = ratchet.queue("plain", |queue| queue).build().await.expect("builds");
     let worker = ratchet.start().await.expect("starts");
     row(&ratchet, &worker, "fair", 0, seconds).await;
@@ -65,7 +74,7 @@ async fn measure<S: Store + Clone + 'static>(store: S, seconds: u64) {
     worker.stop().await;
     for queue in ["fair", "plain"] {
         fill(&store, queue).await;
-        let only = Ratchet::builder(store.clone()).concurrency(16).only_queues([queue]);
+        let only = Ratchet::builder(store.clone()).concurrency(handlers).only_queues([queue]);
         let only = only.queue("fair", |queue| queue.fair()).build().await.expect("builds");
         let worker = only.start().await.expect("starts");
         row(&only, &worker, queue, BACKLOG, seconds).await;

@@ -1,11 +1,15 @@
 //! Metrics: they count what the store has applied.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ratchet_core::{JobState, MetricValue, Metrics, Ratchet, StatsBy, StatsTier};
-use ratchet_store::model::AttemptOutcome;
+use async_trait::async_trait;
+use ratchet_core::{
+    JobState, MetricValue, Metrics, OutcomeSink, Ratchet, SinkError, StatsBy, StatsTier,
+};
+use ratchet_store::model::{AttemptOutcome, JobOutcome};
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
@@ -180,6 +184,40 @@ pub async fn v_03_gauges_of_the_store_are_sampled(fixture: EngineFixture) {
     assert_eq!(gauge(&metrics, "ratchet.queue.blocked", &["mail", "paused"]), Some(3.0));
     worker.stop().await;
     assert_eq!(gauge(&ratchet.metrics(), "ratchet.node.capacity", &[]), None, "no worker");
+}
+
+/// A sink that accepts nothing until it is opened.
+#[derive(Debug, Clone, Default)]
+struct Gate(Arc<AtomicBool>);
+
+#[async_trait]
+impl OutcomeSink for Gate {
+    async fn publish(&self, _: &JobOutcome) -> Result<(), SinkError> {
+        if self.0.load(Ordering::SeqCst) { Ok(()) } else { Err("closed".into()) }
+    }
+}
+
+pub async fn v_03_messages_that_wait_for_a_sink_are_sampled(fixture: EngineFixture) {
+    let gate = Gate::default();
+    let (ratchet, worker) = start(fixture.builder().outcome_sink(gate.clone())).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.ended(&ratchet, job.id()).await;
+    fixture.advance(Duration::from_secs(40)).await;
+    let metrics = sampled(&ratchet).await;
+    assert_eq!(gauge(&metrics, "ratchet.outbox.depth", &["outcomes"]), Some(1.0));
+    let age = gauge(&metrics, "ratchet.outbox.oldest_age", &["outcomes"]).expect("is known");
+    assert!(age >= 40.0, "{age}");
+    let alerts = gauge(&metrics, "ratchet.outbox.depth", &["alerts"]);
+    assert_eq!(alerts, None, "this process has no sink for them");
+    gate.0.store(true, Ordering::SeqCst);
+    eventually("the sink has taken the outcome", async || {
+        fixture.advance(Duration::from_secs(10)).await;
+        gauge(&sampled(&ratchet).await, "ratchet.outbox.depth", &["outcomes"]) == Some(0.0)
+    })
+    .await;
+    let age = gauge(&ratchet.metrics(), "ratchet.outbox.oldest_age", &["outcomes"]);
+    assert_eq!(age, Some(0.0));
+    worker.stop().await;
 }
 
 pub async fn v_03_suppressed_duplicates_and_refusals_are_counted(fixture: EngineFixture) {

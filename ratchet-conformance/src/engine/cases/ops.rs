@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use ratchet_core::{
     Actor, Bulk, BulkVerb, CHECKS, FailureError, FailureGroup, FailureState, Filter, Finding,
-    JobState, Ratchet,
+    JobState, OutcomeSink, Ratchet, SinkError,
 };
-use ratchet_store::model::{ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand, Suspects};
+use ratchet_store::model::{
+    ClaimRequest, JobOutcome, KnownJobs, NodeId, NodeInfo, QueueDemand, Suspects,
+};
 use uuid::Uuid;
 
 use super::super::EngineFixture;
+use super::super::fixture::start;
 use super::super::script::{Script, Step};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -176,6 +180,31 @@ pub async fn o_11_what_operators_have_left_behind_is_found(fixture: EngineFixtur
     finds(&ratchet, "OPR-02", "has made no progress").await;
     fixture.play(&ratchet, [Step::Ok]).await;
     finds(&ratchet, "QUE-01", "queue `default`").await;
+}
+
+/// A sink that accepts nothing.
+#[derive(Debug)]
+struct Closed;
+
+#[async_trait]
+impl OutcomeSink for Closed {
+    async fn publish(&self, _: &JobOutcome) -> Result<(), SinkError> {
+        Err("closed".into())
+    }
+}
+
+pub async fn o_11_messages_that_wait_for_a_sink_are_found(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().outcome_sink(Closed)).await;
+    for step in [Step::Ok, Step::Fatal] {
+        let job = fixture.play(&ratchet, [step]).await;
+        fixture.ended(&ratchet, job.id()).await;
+    }
+    worker.stop().await;
+    assert_eq!(found(&ratchet, "OUT-01").await, [], "the sink may accept them soon");
+    fixture.advance(2 * HOUR).await;
+    finds(&ratchet, "OUT-01", "outcomes wait for their sink since").await;
+    let finding = &found(&ratchet, "OUT-01").await[0];
+    assert!(finding.problem.ends_with("(2 messages)"), "{}", finding.problem);
 }
 
 pub async fn o_11_a_cluster_without_a_leader_is_found(fixture: EngineFixture) {

@@ -13,7 +13,7 @@ const fn check(
 }
 
 /// Every check, ordered by id.
-pub const CHECKS: [Check; 33] = [
+pub const CHECKS: [Check; 34] = [
     check(
         "ARC-01",
         Warning,
@@ -92,6 +92,12 @@ pub const CHECKS: [Check; 33] = [
         Warning,
         "every running operation makes progress",
         "No worker leads maintenance, or the pages of the operation fail.",
+    ),
+    check(
+        "OUT-01",
+        Warning,
+        "no outcome or dead letter waits an hour for its sink",
+        "No worker with the sink runs, or the sink does not accept what it is given.",
     ),
     check(
         "PGS-01",

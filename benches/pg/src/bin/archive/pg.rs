@@ -26,7 +26,7 @@ const BACKLOG: u64 = 300_000;
 const FEW: u64 = 150_000;
 
 /// The stretches in which maintenance archives, and the length of each.
-const STRETCHES: usize = 3;
+const STRETCHES: usize = 6;
 const LENGTH: Duration = Duration::from_secs(15);
 
 /// Days between the last range of old jobs and the present.
