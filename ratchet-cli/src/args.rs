@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use self::archive::Archive;
-pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects};
+pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects, WhichRejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations, Place};
 pub(crate) use self::keys::{KeyPurpose, Keys, KeysAction};

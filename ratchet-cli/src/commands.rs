@@ -19,6 +19,7 @@ mod operations;
 mod queues;
 mod read;
 mod reencrypt;
+mod rejects;
 mod schedules;
 #[cfg(feature = "web")]
 mod serve;
@@ -90,10 +91,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Catalog(command) => catalog::run(session, command).await,
         Command::Operations(command) => operations::run(session, command).await,
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,
-        Command::Rejects(crate::args::Rejects::List { name }) => list::rejects(session, name).await,
-        Command::Rejects(crate::args::Rejects::Forget { job }) => {
-            list::forget_rejects(session, job).await
-        }
+        Command::Rejects(command) => rejects::run(session, command).await,
         Command::Archive(command) => archive::run(session, command).await,
         Command::Audit(command) => audit::run(session, command).await,
         Command::Pipelines(crate::args::Pipelines::List) => list::pipelines(session).await,

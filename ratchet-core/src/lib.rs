@@ -25,9 +25,9 @@ pub use client::{
     BulkPreview, Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit,
     EditError, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
     JobCount, JobHandle, Jobs, NodeError, Nodes, Observer, Operations, Pipeline, PointGauges,
-    Queues, Ratchet, Redrive, Rejects, RevealError, Revealed, ScheduleError, ScheduleView,
-    Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef,
-    SubmitError, WaitError, Workflow,
+    Queues, Ratchet, Redrive, RejectTrend, RejectTrends, Rejects, RevealError, Revealed,
+    ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan,
+    StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     ArchiveFor, BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, PurgeWindow,

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::tables::Tables;
 use ratchet_store::model::{
-    HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup, later,
+    HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectCount, RejectFilter,
+    RejectGroup, later, reject_interval,
 };
 
 #[derive(Debug, Default)]
@@ -40,22 +41,41 @@ impl Items {
     }
 
     pub(super) fn reject_groups(&self, filter: &RejectFilter) -> Vec<RejectGroup> {
-        let mut groups = BTreeMap::<_, (u64, Timestamp)>::new();
+        let mut groups = BTreeMap::<_, RejectGroup>::new();
         for reject in self.rejects.values().filter(|reject| filter.matches(reject)) {
-            let item = &reject.item;
-            let kind = (reject.job_name.clone(), item.error_type.clone(), item.fingerprint.clone());
-            let group = groups.entry(kind).or_insert((0, reject.at));
-            group.0 += 1;
-            group.1 = group.1.max(reject.at);
+            let (job_name, error_type, fingerprint) = kind(reject);
+            let group = groups.entry(kind(reject)).or_insert(RejectGroup {
+                job_name,
+                error_type,
+                fingerprint,
+                count: 0,
+                oldest: reject.at,
+                latest: reject.at,
+            });
+            group.count += 1;
+            group.oldest = group.oldest.min(reject.at);
+            group.latest = group.latest.max(reject.at);
         }
-        let group = |((job_name, error_type, fingerprint), (count, latest))| RejectGroup {
+        groups.into_values().collect()
+    }
+
+    pub(super) fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Vec<RejectCount> {
+        let mut counts = BTreeMap::<_, u64>::new();
+        for reject in self.rejects.values().filter(|reject| filter.matches(reject)) {
+            *counts.entry((kind(reject), reject_interval(reject.at, interval))).or_default() += 1;
+        }
+        let count = |(((job_name, error_type, fingerprint), interval), count)| RejectCount {
             job_name,
             error_type,
             fingerprint,
+            interval,
             count,
-            latest,
         };
-        groups.into_iter().map(group).collect()
+        counts.into_iter().map(count).collect()
     }
 
     pub(super) fn forget(&mut self, rejects: &[(JobId, u64)]) {
@@ -100,6 +120,12 @@ impl Items {
             }
         }
     }
+}
+
+/// Returns what the items of a group have in common.
+fn kind(reject: &Reject) -> (String, String, String) {
+    let item = &reject.item;
+    (reject.job_name.clone(), item.error_type.clone(), item.fingerprint.clone())
 }
 
 impl Tables {

@@ -49,8 +49,8 @@ use ratchet_store::model::{
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
     LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
     OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Vertex, Vitals,
+    RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
+    Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Vertex, Vitals,
     WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
@@ -421,6 +421,14 @@ impl Store for MemoryStore {
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         Ok(self.lock().items.reject_groups(filter))
+    }
+
+    async fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, StoreError> {
+        Ok(self.lock().items.reject_counts(filter, interval))
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {

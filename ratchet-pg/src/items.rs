@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratchet_store::model::{
-    Due, HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
-    Settlement,
+    Due, HandOff, HandOffContent, JobId, NewHandOff, NewReject, Reject, RejectCount, RejectFilter,
+    RejectGroup, Settlement, interval_micros,
 };
 use uuid::Uuid;
 
@@ -16,8 +17,8 @@ use crate::record::{due_micros, text};
 use crate::spec::{clean, clean_option, instant, json, to_i64, to_u64};
 use crate::store::Inner;
 use crate::unreadable::readable;
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::{PgConnection, Postgres, Row};
 
 /// The rejects and hand-offs of a batch.
 #[derive(Debug, Default)]
@@ -106,6 +107,19 @@ impl Items {
     }
 }
 
+type Query<'q> = sqlx::query::Query<'q, Postgres, PgArguments>;
+
+/// Binds the six conditions of a filter.
+fn matching<'q>(query: Query<'q>, filter: &'q RejectFilter) -> Query<'q> {
+    query
+        .bind(filter.job.map(JobId::uuid))
+        .bind(clean_option(filter.job_name.as_ref()))
+        .bind(clean_option(filter.error_type.as_ref()))
+        .bind(clean_option(filter.fingerprint.as_ref()))
+        .bind(filter.since.map(Timestamp::as_microsecond))
+        .bind(filter.before.map(Timestamp::as_microsecond))
+}
+
 impl Inner {
     pub(crate) async fn rejects(
         &self,
@@ -115,14 +129,10 @@ impl Inner {
     ) -> Result<Vec<Reject>, Fault> {
         let (job, number) =
             after.map_or((Uuid::nil(), -1), |(job, index)| (job.uuid(), to_i64(index)));
-        let rows = db::query(self.sql.select_rejects())
+        let rows = matching(db::query(self.sql.select_rejects()), filter)
             .bind(job)
             .bind(number)
             .bind(i64::from(limit))
-            .bind(filter.job.map(JobId::uuid))
-            .bind(clean_option(filter.job_name.as_ref()))
-            .bind(clean_option(filter.error_type.as_ref()))
-            .bind(clean_option(filter.fingerprint.as_ref()))
             .fetch_all(&self.pool)
             .await?;
         Ok(readable("reject", &rows, reject)?)
@@ -132,23 +142,38 @@ impl Inner {
         &self,
         filter: &RejectFilter,
     ) -> Result<Vec<RejectGroup>, Fault> {
-        let rows = db::query(self.sql.count_rejects())
-            .bind(filter.job.map(JobId::uuid))
-            .bind(clean_option(filter.job_name.as_ref()))
-            .bind(clean_option(filter.error_type.as_ref()))
-            .bind(clean_option(filter.fingerprint.as_ref()))
-            .fetch_all(&self.pool)
-            .await?;
+        let query = matching(db::query(self.sql.count_rejects()), filter);
+        let rows = query.fetch_all(&self.pool).await?;
         let group = |row: &PgRow| {
             Ok::<_, sqlx::Error>(RejectGroup {
                 job_name: row.try_get("job_name")?,
                 error_type: row.try_get("error_type")?,
                 fingerprint: row.try_get("fingerprint")?,
                 count: to_u64(row.try_get("n")?),
+                oldest: instant(row.try_get("oldest")?),
                 latest: instant(row.try_get("latest")?),
             })
         };
         Ok(rows.iter().map(group).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, Fault> {
+        let query = matching(db::query(self.sql.count_rejects_by_interval()), filter);
+        let rows = query.bind(interval_micros(interval)).fetch_all(&self.pool).await?;
+        let count = |row: &PgRow| {
+            Ok::<_, sqlx::Error>(RejectCount {
+                job_name: row.try_get("job_name")?,
+                error_type: row.try_get("error_type")?,
+                fingerprint: row.try_get("fingerprint")?,
+                interval: row.try_get("slot")?,
+                count: to_u64(row.try_get("n")?),
+            })
+        };
+        Ok(rows.iter().map(count).collect::<Result<_, _>>()?)
     }
 
     pub(crate) async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), Fault> {

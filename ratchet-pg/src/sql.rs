@@ -298,6 +298,7 @@ statements! {
     select_pipelines: "pipeline/select_pipelines.sql",
     upsert_pipeline: "pipeline/upsert_pipeline.sql",
     count_rejects: "items/count_rejects.sql",
+    count_rejects_by_interval: "items/count_rejects_by_interval.sql",
     list_content_outcome: "content/list_outcome.sql",
     update_content_outcome: "content/update_outcome.sql",
     list_content_notes: "content/list_notes.sql",

@@ -224,7 +224,7 @@ const LARGE: [&str; 19] = [
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
-const SURVEYS: [(&str, &str); 12] = [
+const SURVEYS: [(&str, &str); 13] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
@@ -235,6 +235,7 @@ const SURVEYS: [(&str, &str); 12] = [
     // Counts what waits in an accepted pipeline. Here that is every row; a limit keeps it small.
     ("pipeline/select_pipelines", "hand_off"),
     ("items/count_rejects", "reject"),
+    ("items/count_rejects_by_interval", "reject"),
     // After a rotation of keys. No index has the number of a hand-off.
     ("content/list_hand_off", "hand_off"),
     ("content/update_hand_off", "hand_off"),

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratchet_store::model::{
-    Due, HandOff, HandOffContent, JobId, JobRecord, NewHandOff, Reject, RejectFilter, RejectGroup,
-    Settlement,
+    Due, HandOff, HandOffContent, JobId, JobRecord, NewHandOff, Reject, RejectCount, RejectFilter,
+    RejectGroup, Settlement, interval_micros,
 };
 use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow};
 
 use crate::query::Look;
 use crate::session::Session;
@@ -136,6 +137,19 @@ impl Session<'_> {
     }
 }
 
+type Query<'q> = sqlx::query::Query<'q, Sqlite, SqliteArguments>;
+
+/// Binds the six conditions of a filter.
+fn matching<'q>(query: Query<'q>, filter: &'q RejectFilter) -> Query<'q> {
+    query
+        .bind(filter.job.map(|job| bytes(job.uuid())))
+        .bind(filter.job_name.as_deref())
+        .bind(filter.error_type.as_deref())
+        .bind(filter.fingerprint.as_deref())
+        .bind(filter.since.map(Timestamp::as_microsecond))
+        .bind(filter.before.map(Timestamp::as_microsecond))
+}
+
 impl Look<'_> {
     pub(crate) async fn rejects(
         &mut self,
@@ -145,16 +159,9 @@ impl Look<'_> {
     ) -> Result<Vec<Reject>, sqlx::Error> {
         let (job, index) =
             after.map_or((Vec::new(), -1), |(job, index)| (bytes(job.uuid()), signed(index)));
-        let rows = sqlx::query(sql::items::LIST_REJECTS)
-            .bind(job)
-            .bind(index)
-            .bind(filter.job.map(|job| bytes(job.uuid())))
-            .bind(filter.job_name.as_deref())
-            .bind(filter.error_type.as_deref())
-            .bind(filter.fingerprint.as_deref())
-            .bind(i64::from(limit))
-            .fetch_all(&mut *self.conn)
-            .await?;
+        let query = sqlx::query(sql::items::LIST_REJECTS).bind(job).bind(index);
+        let rows =
+            matching(query, filter).bind(i64::from(limit)).fetch_all(&mut *self.conn).await?;
         readable("reject", &rows, |row| parse(row.try_get(2)?))
     }
 
@@ -162,22 +169,37 @@ impl Look<'_> {
         &mut self,
         filter: &RejectFilter,
     ) -> Result<Vec<RejectGroup>, sqlx::Error> {
-        let rows = sqlx::query(sql::items::COUNT_REJECTS)
-            .bind(filter.job.map(|job| bytes(job.uuid())))
-            .bind(filter.job_name.as_deref())
-            .bind(filter.error_type.as_deref())
-            .bind(filter.fingerprint.as_deref())
-            .fetch_all(&mut *self.conn)
-            .await?;
+        let query = matching(sqlx::query(sql::items::COUNT_REJECTS), filter);
+        let rows = query.fetch_all(&mut *self.conn).await?;
         let group = |row: &SqliteRow| {
             Ok(RejectGroup {
                 job_name: row.try_get(0)?,
                 error_type: row.try_get(1)?,
                 fingerprint: row.try_get(2)?,
                 count: number(row.try_get(3)?)?,
-                latest: time(row.try_get(4)?)?,
+                oldest: time(row.try_get(4)?)?,
+                latest: time(row.try_get(5)?)?,
             })
         };
         readable("reject", &rows, group)
+    }
+
+    pub(crate) async fn reject_counts(
+        &mut self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, sqlx::Error> {
+        let query = matching(sqlx::query(sql::items::COUNT_REJECTS_BY_INTERVAL), filter);
+        let rows = query.bind(interval_micros(interval)).fetch_all(&mut *self.conn).await?;
+        let count = |row: &SqliteRow| {
+            Ok(RejectCount {
+                job_name: row.try_get(0)?,
+                error_type: row.try_get(1)?,
+                fingerprint: row.try_get(2)?,
+                interval: row.try_get(3)?,
+                count: number(row.try_get(4)?)?,
+            })
+        };
+        readable("reject", &rows, count)
     }
 }

@@ -157,6 +157,8 @@ pub(crate) mod content {
 pub(crate) mod items {
     pub(crate) const COUNT_HAND_OFFS: &str = include_str!("../sql/items/count_hand_offs.sql");
     pub(crate) const COUNT_REJECTS: &str = include_str!("../sql/items/count_rejects.sql");
+    pub(crate) const COUNT_REJECTS_BY_INTERVAL: &str =
+        include_str!("../sql/items/count_rejects_by_interval.sql");
     pub(crate) const DELETE_REJECT: &str = include_str!("../sql/items/delete_reject.sql");
     pub(crate) const DELETE_REJECTS: &str = include_str!("../sql/items/delete_rejects.sql");
     pub(crate) const FINISH_HAND_OFFS: &str = include_str!("../sql/items/finish_hand_offs.sql");

@@ -51,6 +51,7 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "audit/get_last",
     // Counts all rejects, or lists all schedules.
     "items/count_rejects",
+    "items/count_rejects_by_interval",
     "items/list_rejects",
     "schedule/list_schedules",
     "schema/get_version",
@@ -79,6 +80,8 @@ const SORTS: &[&str] = &[
     "unreadable/count_anew",
     // Sorts the jobs of one commit.
     "archive/count_jobs",
+    // Groups rejects by time, which no index has, when an operator wants to see them.
+    "items/count_rejects_by_interval",
     // Sorts queues.
     "stats/oldest_due",
     "stats/list_versions",

@@ -26,9 +26,9 @@ use crate::model::{
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
     LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
     OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -340,6 +340,14 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the number of rejected items, grouped by job name, error type and fingerprint.
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError>;
+
+    /// Returns the number of rejected items, grouped by job name, error type, fingerprint and
+    /// [interval](crate::model::reject_interval), in this order.
+    async fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, StoreError>;
 
     /// Deletes rejected items, identified by job and index.
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError>;

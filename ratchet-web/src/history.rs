@@ -13,6 +13,9 @@ use crate::text::{brief, count, duration, read_duration};
 pub(crate) const SPANS: [(&str, &str); 5] =
     [("1h", "1 hour"), ("6h", "6 hours"), ("24h", "1 day"), ("7d", "1 week"), ("90d", "90 days")];
 
+/// The time that a page covers if its address names none.
+pub(crate) const DEFAULT_SPAN: Duration = Duration::from_hours(24);
+
 /// What is read: a span, and perhaps one queue or job.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
@@ -25,19 +28,25 @@ impl Wanted {
     /// Reads what the address of a page or query wants.
     pub(crate) fn of(request: &Request) -> Result<Self, Problem> {
         let field = |name| Some(request.query.get(name)).filter(|text| !text.is_empty());
-        let last = field("last").map(|text| {
-            // Days are not a unit of other durations, because a day can have 23 hours.
-            let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
-            match days {
-                Some(days) => Ok(Duration::from_hours(24 * u64::from(days.min(3660)))),
-                None => read_duration(text).map_err(Problem::bad),
-            }
-        });
         Ok(Self {
-            last: last.transpose()?,
+            last: span(request)?,
             queue: field("queue").map(str::to_owned),
             name: field("name").map(str::to_owned),
         })
+    }
+}
+
+/// Reads the time that the address of a page or query covers; `None` if it names none.
+pub(crate) fn span(request: &Request) -> Result<Option<Duration>, Problem> {
+    let text = request.query.get("last");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    // Days are not a unit of other durations, because a day can have 23 hours.
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    match days {
+        Some(days) => Ok(Some(Duration::from_hours(24 * u64::from(days.min(3660))))),
+        None => read_duration(text).map(Some).map_err(Problem::bad),
     }
 }
 
@@ -145,17 +154,17 @@ pub(crate) fn draw(series: &StatsSeries) -> Vec<Chart> {
             title: "Waiting jobs",
             lines: vec![line("depth", "c1", &depth)],
             marks,
-            unit: jobs,
+            unit: whole,
         },
     ]
 }
 
-fn per_minute(value: f64) -> String {
-    if value >= 10.0 || value == 0.0 { jobs(value) } else { format!("{value:.1}") }
+pub(crate) fn per_minute(value: f64) -> String {
+    if value >= 10.0 || value == 0.0 { whole(value) } else { format!("{value:.1}") }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-fn jobs(value: f64) -> String {
+pub(crate) fn whole(value: f64) -> String {
     count(value.round() as u64)
 }
 

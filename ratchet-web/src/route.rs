@@ -126,7 +126,7 @@ fn list() -> Vec<Route> {
         "/audit" "audit.list" pages::audit::page;
         "/audit/verify" "audit.verify" pages::audit::verify;
         "/alerts" "alerts.list" pages::lists::alerts;
-        "/rejects" "rejects.list" pages::lists::rejects;
+        "/rejects" "rejects.list" pages::rejects::page;
         "/pipelines" "pipelines.show" pages::lists::pipelines;
         "/unreadable" "unreadable.list" pages::lists::unreadable;
         "/doctor" "doctor" pages::doctor::page;

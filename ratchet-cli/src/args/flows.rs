@@ -1,6 +1,6 @@
 //! Commands about chains, batches, workflows, pipelines and rejected items.
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use ratchet_core::{GroupId, JobId};
 
 #[derive(Debug, Subcommand)]
@@ -38,13 +38,44 @@ pub(crate) enum Drawing {
     Svg,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct WhichRejects {
+    /// Only those of jobs with this name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Only those with this fingerprint
+    #[arg(long)]
+    pub(crate) fingerprint: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Rejects {
-    /// Lists rejected items, grouped by job and error
+    /// Groups rejected items by job and error
     List {
-        /// Only those of jobs with this name
+        #[command(flatten)]
+        which: WhichRejects,
+        /// Only those of this time, such as 1h, 24h or 30d
         #[arg(long)]
-        name: Option<String>,
+        last: Option<String>,
+    },
+    /// Shows when the stored items were rejected, and how their number grew
+    Trends {
+        #[command(flatten)]
+        which: WhichRejects,
+        /// How far back, such as 1h, 24h or 30d
+        #[arg(long, default_value = "24h")]
+        last: String,
+    },
+    /// Lists single items, with their contents if these were kept
+    Sample {
+        #[command(flatten)]
+        which: WhichRejects,
+        /// Only those of this time, such as 1h, 24h or 30d
+        #[arg(long)]
+        last: Option<String>,
+        /// The maximum number of items
+        #[arg(long, short = 'n', default_value_t = 20)]
+        limit: u32,
     },
     /// Deletes rejected items that have been handled
     Forget {

@@ -1,15 +1,15 @@
-//! Lists of alerts and rejected items, and the numbers of a pipeline.
+//! Lists of alerts, and the numbers of a pipeline.
 
 use std::fmt::Write as _;
 
-use ratchet_core::{HandOffStats, JobId, PipelineRecord};
-use ratchet_store::model::{Alert, RejectFilter, RejectGroup};
+use ratchet_core::{HandOffStats, PipelineRecord};
+use ratchet_store::model::Alert;
 
 use serde::Serialize;
 
 use super::Session;
 use crate::exit::Failure;
-use crate::output::text::{count, counted, duration, printable};
+use crate::output::text::{count, duration, printable};
 use crate::output::{column, number};
 
 pub(super) async fn alerts(session: &Session, limit: u32) -> Result<(), Failure> {
@@ -22,44 +22,6 @@ pub(super) async fn alerts(session: &Session, limit: u32) -> Result<(), Failure>
         column("message", |alert, out| out.short(&alert.message, 80)),
     ];
     session.out.list(&alerts, &columns, "no job has raised an alert")
-}
-
-pub(super) async fn rejects(session: &Session, name: Option<String>) -> Result<(), Failure> {
-    let mut filter = RejectFilter::any();
-    filter.job_name = name;
-    let groups = session.ratchet.rejects().groups(&filter).await?;
-    let columns = [
-        column("job", |group: &RejectGroup, _: &_| group.job_name.clone()),
-        column("error", |group, _| group.error_type.clone()),
-        column("fingerprint", |group, _| group.fingerprint.clone()),
-        number("items", |group, _| count(group.count)),
-        column("latest", |group, out| out.time(group.latest)),
-    ];
-    session.out.list(&groups, &columns, "no job has rejected an item")
-}
-
-pub(super) async fn forget_rejects(session: &Session, job: JobId) -> Result<(), Failure> {
-    const PAGE: u32 = 1000;
-    let mut filter = RejectFilter::any();
-    filter.job = Some(job);
-    let rejects = session.ratchet.rejects();
-    if !session.proceed(&format!("delete the rejected items of job {job}"), true)? {
-        return Ok(());
-    }
-    let mut deleted = 0;
-    loop {
-        let page = rejects.list(&filter, None, PAGE).await?;
-        if page.is_empty() {
-            break;
-        }
-        rejects.forget(&page).await?;
-        deleted += page.len() as u64;
-    }
-    if deleted == 0 {
-        return Err(Failure::not_found(format!("job {job} has no rejected items")));
-    }
-    eprintln!("{} deleted", counted(deleted, "rejected item"));
-    Ok(())
 }
 
 pub(super) async fn pipeline(session: &Session, name: String) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::stored::Stored;
 
 /// Every list, with the least number of rows that it must have.
-const LISTS: [(&[&str], usize); 15] = [
+const LISTS: [(&[&str], usize); 17] = [
     (&["jobs", "list"], 4),
     (&["archive", "list"], 0),
     (&["failures", "list"], 1),
@@ -19,6 +19,8 @@ const LISTS: [(&[&str], usize); 15] = [
     (&["nodes", "list"], 0),
     (&["alerts", "list"], 0),
     (&["rejects", "list"], 0),
+    (&["rejects", "trends"], 0),
+    (&["rejects", "sample"], 0),
     (&["unreadable", "list"], 0),
     (&["stats", "--last", "1h"], 1),
     (&["stats", "--last", "1h", "--queue", "mail", "--name", "stored.deliver"], 1),

@@ -109,6 +109,7 @@ macro_rules! __composition_cases {
                 i_01_stale_run_rejects_nothing
                 i_01_later_run_replaces_what_was_said_of_an_item
                 i_02_rejects_are_grouped_and_filtered
+                i_02_rejects_are_counted_by_time
                 i_02_rejects_can_be_forgotten_and_go_with_their_job
                 i_03_hand_off_is_committed_with_the_run
                 i_03_repeated_key_is_suppressed_and_counted

@@ -54,7 +54,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 78] = [
+pub const VERBS: [Verb; 80] = [
     reads("alerts.list"),
     reads("archive.export"),
     reads("archive.list"),
@@ -121,6 +121,8 @@ pub const VERBS: [Verb; 78] = [
     reads("queues.show"),
     changes("rejects.forget", Capability::Purge),
     reads("rejects.list"),
+    reads("rejects.sample"),
+    reads("rejects.trends"),
     changes("schedules.edit", Capability::ActSchedules),
     reads("schedules.list"),
     reads("schedules.next"),

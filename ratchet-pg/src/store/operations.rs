@@ -14,9 +14,9 @@ use ratchet_store::model::{
     HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
     LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
     OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -107,6 +107,15 @@ impl Store for PgStore {
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         let filter = filter.clone();
         repeatable!(self, |inner| inner.reject_groups(&filter))
+    }
+
+    async fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, StoreError> {
+        let filter = filter.clone();
+        repeatable!(self, |inner| inner.reject_counts(&filter, interval))
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {

@@ -29,6 +29,7 @@ const LOOKS: &[&str] = &[
     "due_schedules",
     "rejects",
     "reject_groups",
+    "reject_counts",
     "hand_off_stats",
     "has_competing_claimers",
     "take_deliveries",

@@ -14,9 +14,9 @@ use ratchet_store::model::{
     HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
     JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
     OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord,
-    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob,
-    Unreadable, Vertex, Vitals, WriteSchedule,
+    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
+    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::rules::search::merge;
@@ -153,6 +153,14 @@ impl Store for SqliteStore {
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         read!(self, |look| look.reject_groups(filter), fault)
+    }
+
+    async fn reject_counts(
+        &self,
+        filter: &RejectFilter,
+        interval: Duration,
+    ) -> Result<Vec<RejectCount>, StoreError> {
+        read!(self, |look| look.reject_counts(filter, interval), fault)
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {

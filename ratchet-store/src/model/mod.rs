@@ -18,9 +18,9 @@ mod failure_mark;
 mod filter;
 mod graph;
 mod group;
+mod hand_off;
 mod histogram;
 mod id;
-mod items;
 pub mod limits;
 mod lossless;
 pub mod nesting;
@@ -35,6 +35,7 @@ mod priority;
 mod protection;
 mod queue;
 mod record;
+mod reject;
 mod schedule;
 mod settlement;
 mod spec;
@@ -73,12 +74,9 @@ pub use filter::{
 };
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
+pub use hand_off::{HandOff, HandOffContent, HandOffStats, LATENCY_SAMPLE, NewHandOff};
 pub use histogram::Histogram;
 pub use id::{GroupId, JobId, LeaseId, NodeId, OperationId, Token};
-pub use items::{
-    HandOff, HandOffContent, HandOffStats, LATENCY_SAMPLE, NewHandOff, NewReject, Reject,
-    RejectFilter, RejectGroup,
-};
 pub use new_job::{
     ArgumentDigest, Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck,
     TakenKey, later,
@@ -97,6 +95,9 @@ pub use protection::{Confidential, Protection, Refusal, RefusalKind};
 pub(crate) use queue::Recent;
 pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
+pub use reject::{
+    NewReject, Reject, RejectCount, RejectFilter, RejectGroup, interval_micros, reject_interval,
+};
 pub use schedule::{
     Declared, Missed, Overlap, ScheduleRecord, ScheduleWritten, Watch, WriteSchedule,
 };

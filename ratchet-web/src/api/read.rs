@@ -1,6 +1,7 @@
 //! The queries of the API.
 
 use axum::http::{HeaderValue, StatusCode, header};
+use jiff::Timestamp;
 use ratchet_core::{AuditError, Filter, GroupFilter, GroupId, JobId, JobState};
 use ratchet_store::model::RejectFilter;
 use serde::Serialize;
@@ -277,12 +278,39 @@ pub(crate) async fn verify_audit(request: Request) -> Answer {
     }
 }
 
-pub(crate) async fn rejects(request: Request) -> Answer {
+/// Returns the conditions of a query about rejected items, with the time it covers.
+fn reject_filter(request: &Request) -> Result<RejectFilter, Problem> {
     request.sees_everything("rejected items")?;
-    let mut filter = RejectFilter::any();
-    let name = request.query.get("name");
-    filter.job_name = (!name.is_empty()).then(|| name.to_owned());
+    let mut filter = pages::rejects::filter(request);
+    if let Some(last) = history::span(request)? {
+        filter.since = Some(request.now.saturating_sub(last).unwrap_or(Timestamp::MIN));
+    }
+    Ok(filter)
+}
+
+pub(crate) async fn rejects(request: Request) -> Answer {
+    let filter = reject_filter(&request)?;
     of(&value!({ "groups": request.ratchet().rejects().groups(&filter).await? }))
+}
+
+pub(crate) async fn reject_trends(request: Request) -> Answer {
+    let mut filter = reject_filter(&request)?;
+    filter.since = None;
+    let last = history::span(&request)?.unwrap_or(history::DEFAULT_SPAN);
+    let trends = request.ratchet().rejects().trends(&filter, last).await?;
+    let mut answer = value!(trends);
+    answer["interval"] = value!(trends.interval.as_secs());
+    of(&answer)
+}
+
+pub(crate) async fn reject_sample(request: Request) -> Answer {
+    let filter = reject_filter(&request)?;
+    let limit = limit(&request)?;
+    let mut items = request.ratchet().rejects().list(&filter, None, limit).await?;
+    if !request.access.sees_arguments() {
+        items.iter_mut().for_each(|reject| reject.item.payload = None);
+    }
+    of(&value!({ "items": items }))
 }
 
 pub(crate) async fn pipeline(request: Request) -> Answer {

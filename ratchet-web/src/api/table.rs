@@ -17,7 +17,7 @@ pub(crate) struct Read {
 }
 
 /// Every query parameter with its description.
-pub(crate) const PARAMETERS: [(&str, &str); 18] = [
+pub(crate) const PARAMETERS: [(&str, &str); 19] = [
     (
         "filter",
         "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
@@ -26,6 +26,7 @@ pub(crate) const PARAMETERS: [(&str, &str); 18] = [
     ("after", "Continue behind this id: the `next` of the previous page"),
     ("before", "The page in front of this job: the `previous` of the page"),
     ("name", "The name of the object"),
+    ("fingerprint", "The fingerprint of the error"),
     ("service", "The name of the service"),
     ("count", "The number of times, from 1 to 100; 10 if it is not given"),
     ("last", "The length of the time up to now, such as 6h or 7d; 24h if it is not given"),
@@ -58,7 +59,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 36] = reads! {
+pub(crate) static READS: [Read; 38] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/count" "jobs.count" "Counts the jobs that match a filter, up to `cap`" ["filter" "cap"] "JobCount" read::count;
@@ -84,7 +85,9 @@ pub(crate) static READS: [Read; 36] = reads! {
     "/api/v1/operation/{operation}" "operations.show" "Shows a bulk operation" [] "Operation" read::operation;
     "/api/v1/operation/{operation}/progress" "operations.watch" "Shows how far a bulk operation is" [] "Progress" read::progress;
     "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;
-    "/api/v1/rejects" "rejects.list" "Lists rejected items, grouped by job and error" ["name"] "Rejects" read::rejects;
+    "/api/v1/rejects" "rejects.list" "Groups rejected items by job and error" ["name" "fingerprint" "last"] "Rejects" read::rejects;
+    "/api/v1/rejects/trends" "rejects.trends" "Counts stored rejected items over time, by job and error" ["name" "fingerprint" "last"] "RejectTrends" read::reject_trends;
+    "/api/v1/rejects/sample" "rejects.sample" "Lists rejected items. Payloads are included if the caller may see arguments" ["name" "fingerprint" "last" "limit"] "RejectSample" read::reject_sample;
     "/api/v1/pipelines" "pipelines.list" "Lists the pipelines that a job accepts" [] "Pipelines" read::pipelines;
     "/api/v1/pipeline" "pipelines.show" "Shows the backlog of a pipeline" ["name"] "Pipeline" read::pipeline;
     "/api/v1/unreadable" "unreadable.list" "Lists jobs whose rows cannot be read" ["limit"] "Unreadable" read::unreadable;

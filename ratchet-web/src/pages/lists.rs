@@ -1,7 +1,6 @@
-//! Alerts, rejected items, pipelines and unreadable rows.
+//! Alerts, pipelines and unreadable rows.
 
 use maud::html;
-use ratchet_store::model::RejectFilter;
 
 use super::{action_buttons, commands};
 use crate::act::{self, Target};
@@ -37,50 +36,6 @@ pub(crate) async fn alerts(request: Request) -> Answer {
         (commands(&request, &["alerts list".to_owned()]))
     };
     Page::new("alerts", "Alerts", content).answer(&request).await
-}
-
-pub(crate) async fn rejects(request: Request) -> Answer {
-    request.sees_everything("rejected items")?;
-    let name = request.query.get("name");
-    let mut filter = RejectFilter::any();
-    filter.job_name = (!name.is_empty()).then(|| name.to_owned());
-    let groups = request.ratchet().rejects().groups(&filter).await?;
-    let mut table =
-        Table::new("Rejected items", &["job", "error", "#items", "latest", "fingerprint"]);
-    for group in &groups {
-        table.row([
-            html! { a href=(request.root.with("rejects", &[("name", &group.job_name)])) { (text(&group.job_name, 60)) } },
-            text(&group.error_type, 60),
-            html! { (count(group.count)) },
-            time(group.latest, request.now),
-            html! { code { (text(&group.fingerprint, 12)) } },
-        ]);
-    }
-    let items = if name.is_empty() {
-        Vec::new()
-    } else {
-        request.ratchet().rejects().list(&filter, None, SIZE).await?
-    };
-    let mut rows = Table::new("Items", &["#index", "error", "rejected", "job", "item"]);
-    for reject in &items {
-        let payload = reject.item.payload.as_deref().filter(|_| request.access.sees_arguments());
-        rows.row([
-            html! { (reject.item.index) },
-            html! { span.err { (text(&reject.item.error_type, 40)) ": " (text(&reject.item.message, 120)) } },
-            time(reject.at, request.now),
-            html! { (job_link(&request.root, reject.job)) " " (action_buttons(&request, act::of_target(Target::Rejects), &[("job", &reject.job.to_string())])) },
-            payload.map_or_else(Table::none, |payload| html! { code { (text(payload, 120)) } }),
-        ]);
-    }
-    let content = html! {
-        (card("rejects", "Grouped by job and error", "", table.or(empty(
-            "No job has rejected an item.",
-            html! { "A job that processes many items rejects one with " code { "ctx.reject_item(…)" } " and continues." },
-        ))))
-        @if !rows.is_empty() { (card("items", "Items", format!("the first {SIZE}"), rows.html())) }
-        (commands(&request, &["rejects list".to_owned()]))
-    };
-    Page::new("rejects", "Rejected items", content).answer(&request).await
 }
 
 pub(crate) async fn pipelines(request: Request) -> Answer {

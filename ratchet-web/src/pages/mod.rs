@@ -24,6 +24,7 @@ pub(crate) mod overview;
 mod problems;
 pub(crate) mod queue;
 pub(crate) mod queues;
+pub(crate) mod rejects;
 mod revealed;
 pub(crate) mod schedules;
 pub(crate) mod stats;

@@ -20,7 +20,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     }
     let what = wanted.name.as_deref().or(wanted.queue.as_deref());
     let content = html! {
-        (spans(&request))
+        (spans(&request, "stats", &["queue", "name"]))
         @if charts.is_empty() {
             (card("history", "History", "", empty(
                 "Nothing was recorded in this time.",
@@ -41,21 +41,21 @@ pub(crate) async fn page(request: Request) -> Answer {
     page.answer(&request).await
 }
 
-/// Returns links to the same page with other spans.
-fn spans(request: &Request) -> Markup {
+/// Returns links to the same page with other spans. They keep the conditions that `names` lists.
+pub(super) fn spans(request: &Request, page: &str, names: &[&str]) -> Markup {
     let chosen = match request.query.get("last") {
         "" => "24h",
         last => last,
     };
     let link = |last: &str| {
         let mut query = vec![("last", last)];
-        for name in ["queue", "name"] {
+        for name in names.iter().copied() {
             let value = request.query.get(name);
             if !value.is_empty() {
                 query.push((name, value));
             }
         }
-        request.root.with("stats", &query)
+        request.root.with(page, &query)
     };
     html! {
         nav.tabs aria-label="Time" { @for (last, label) in SPANS {

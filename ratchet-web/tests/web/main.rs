@@ -12,6 +12,7 @@ mod hostile;
 mod html;
 mod links;
 mod live;
+mod rejects;
 mod shop;
 mod site;
 mod smoke;

@@ -21,6 +21,7 @@ async fn every_page_of_the_navigation_answers() {
         "/nodes",
         "/alerts",
         "/rejects",
+        "/rejects?name=shop.import_line&last=7d",
         "/pipelines",
         "/unreadable",
         "/doctor",

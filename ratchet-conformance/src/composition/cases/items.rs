@@ -1,7 +1,11 @@
 //! Rejected items and handed-off checkpoints.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use ratchet_store::model::{
-    Claimed, JobState, NewHandOff, NewReject, Reject, RejectFilter, Settlement,
+    Claimed, JobState, NewHandOff, NewReject, Reject, RejectCount, RejectFilter, Settlement,
+    reject_interval,
 };
 
 use crate::World;
@@ -84,6 +88,53 @@ pub async fn i_02_rejects_are_grouped_and_filtered(world: &World) {
     let page =
         world.store.rejects(&RejectFilter::any(), Some((run.id(), 1)), 1).await.expect("reads");
     assert_eq!(page.iter().map(|it| (it.job, it.item.index)).collect::<Vec<_>>(), [(run.id(), 2)]);
+}
+
+pub async fn i_02_rejects_are_counted_by_time(world: &World) {
+    let node = world.node().await;
+    let reject_at = async |fingerprints: &[&str]| {
+        let run = world.run_on(&node, world.job()).await;
+        let rejects = (0..).zip(fingerprints).map(|(index, it)| reject(index, it)).collect();
+        world.apply(rejecting(run.succeed(), rejects)).await.at
+    };
+    let (first, length) = (reject_at(&["x", "y", "x"]).await, mins(10));
+    world.pass(hours(1)).await;
+    let second = reject_at(&["x"]).await;
+    world.pass(hours(24)).await;
+    let third = reject_at(&["x", "z"]).await;
+    let counts = async |filter: RejectFilter| {
+        let counts = world.store.reject_counts(&filter, length).await.expect("counts");
+        let short = |it: RejectCount| (it.fingerprint, it.interval, it.count);
+        counts.into_iter().map(short).collect::<Vec<_>>()
+    };
+    let row = |fingerprint: &str, at: Timestamp, count| {
+        (fingerprint.to_owned(), reject_interval(at, length), count)
+    };
+    let all = [
+        row("x", first, 2),
+        row("x", second, 1),
+        row("x", third, 1),
+        row("y", first, 1),
+        row("z", third, 1),
+    ];
+    assert_eq!(counts(RejectFilter::any()).await, all);
+    let later = RejectFilter::any().since(second);
+    assert_eq!(counts(later.clone()).await, [all[1].clone(), all[2].clone(), all[4].clone()]);
+    assert_eq!(counts(later.before(third)).await, [all[1].clone()], "the end is exclusive");
+    assert_eq!(counts(RejectFilter::any().job_name("bill")).await, []);
+
+    let groups = world.store.reject_groups(&RejectFilter::any().fingerprint("x")).await;
+    let groups = groups.expect("reads");
+    let found: Vec<_> = groups.iter().map(|it| (it.count, it.oldest, it.latest)).collect();
+    assert_eq!(found, [(4, first, third)]);
+    assert_eq!(rejects(world, RejectFilter::any().since(third)).await.len(), 2);
+    assert_eq!(rejects(world, RejectFilter::any().before(third)).await.len(), 4);
+
+    for unusual in [Duration::ZERO, Duration::from_micros(7), Duration::MAX] {
+        let counts = world.store.reject_counts(&RejectFilter::any(), unusual).await;
+        let sum: u64 = counts.expect("counts").iter().map(|it| it.count).sum();
+        assert_eq!(sum, 6, "{unusual:?}");
+    }
 }
 
 pub async fn i_02_rejects_can_be_forgotten_and_go_with_their_job(world: &World) {

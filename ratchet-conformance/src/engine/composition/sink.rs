@@ -21,7 +21,13 @@ pub async fn i_01_items_are_set_aside_and_the_run_goes_on(fixture: EngineFixture
     assert_eq!(found[1].item.payload.as_deref(), Some("\"four\""));
     let groups = rejects.groups(&RejectFilter::any()).await.expect("reads");
     assert_eq!(groups.iter().map(|it| it.count).collect::<Vec<_>>(), [2]);
+    let trends = rejects.trends(&RejectFilter::any(), Duration::from_hours(1)).await;
+    let trend = trends.expect("reads").groups.pop().expect("a group");
+    assert_eq!((trend.rejected.last(), trend.backlog.last()), (Some(&2), Some(&2)));
+    assert_eq!(trend.backlog.iter().sum::<u64>(), 2, "nothing was rejected earlier");
     rejects.forget(&found).await.expect("forgets");
+    let trends = rejects.trends(&RejectFilter::any(), Duration::from_hours(1)).await;
+    assert_eq!(trends.expect("reads").groups, []);
     assert!(rejects.list(&RejectFilter::any(), None, 10).await.expect("reads").is_empty());
     worker.stop().await;
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ratchet::prelude::*;
 use ratchet::runtime::Builder;
-use ratchet::{Ratchet, Store};
+use ratchet::{JobState, Ratchet, Store};
 
 /// How many jobs of each kind.
 #[derive(Debug, Clone, Copy)]
@@ -41,13 +41,14 @@ async fn wait(seconds: u64) {
 
 /// A worker that keeps every job.
 pub(crate) fn builder(store: Arc<dyn Store>) -> Builder {
-    Ratchet::builder_shared(store)
-        .jobs([SendMail::JOB, Charge::JOB, Wait::JOB])
-        .concurrency(500)
-        .config(|config| {
-            config.keep_succeeded = None;
-            config.keep_failed = None;
-        })
+    let mut builder = Ratchet::builder_shared(store);
+    for queue in QUEUES.into_iter().chain(["payments"]) {
+        builder = builder.queue(queue, |queue| queue);
+    }
+    builder.jobs([SendMail::JOB, Charge::JOB, Wait::JOB]).concurrency(500).config(|config| {
+        config.keep_succeeded = None;
+        config.keep_failed = None;
+    })
 }
 
 fn mail(number: usize) -> SendMail {
@@ -69,6 +70,12 @@ async fn drain(store: &Arc<dyn Store>) {
     ratchet.start().await.expect("starts").stopped().await;
 }
 
+/// Fails unless the store has this many jobs in this state.
+async fn expect(ratchet: &Ratchet, state: JobState, number: usize) {
+    let counts = ratchet.jobs().counts().await.expect("counts");
+    assert_eq!(counts.state(state), number as u64, "{state}");
+}
+
 pub(crate) async fn fill(store: Arc<dyn Store>, size: Size) {
     let began = Instant::now();
     let ratchet = builder(Arc::clone(&store)).build().await.expect("builds");
@@ -79,6 +86,7 @@ pub(crate) async fn fill(store: Arc<dyn Store>, size: Size) {
         }
         drain(&store).await;
     }
+    expect(&ratchet, JobState::Succeeded, size.finished).await;
     println!("{} jobs have succeeded after {:.0?}", size.finished, began.elapsed());
     for batch in (0..size.failed).step_by(BATCH) {
         let charge =
@@ -88,10 +96,12 @@ pub(crate) async fn fill(store: Arc<dyn Store>, size: Size) {
         many.await.expect("submits");
     }
     drain(&store).await;
+    expect(&ratchet, JobState::Failed, size.failed).await;
     println!("{} jobs have failed after {:.0?}", size.failed, began.elapsed());
     for batch in (0..size.pending).step_by(BATCH) {
         submit_mail(&ratchet, batch..size.pending.min(batch + BATCH)).await;
     }
+    expect(&ratchet, JobState::Pending, size.pending).await;
     println!("{} jobs wait after {:.0?}", size.pending, began.elapsed());
     // What an operator finds beside jobs.
     ratchet

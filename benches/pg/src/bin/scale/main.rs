@@ -56,7 +56,8 @@ async fn run(store: Arc<dyn Store>, address: &str, size: Size, bar: f64) -> Vec<
     fill::fill(Arc::clone(&store), size).await;
     let ratchet = fill::builder(store).build().await.expect("builds");
     let counts = ratchet.jobs().counts().await.expect("counts");
-    println!("\nJobs by state: {:?}\n", counts.states);
+    let states = ratchet::JobState::ALL.map(|state| format!("{} {state}", counts.state(state)));
+    println!("\nJobs: {}\n", states.join(", "));
     let dashboard =
         ratchet_web::router(&ratchet).access(|_| ratchet_web::Access::admin("bench")).build();
     let mut paths = crawl::pages(&dashboard).await;

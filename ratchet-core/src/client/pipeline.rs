@@ -1,22 +1,14 @@
-//! Access to the items that jobs rejected and to the checkpoints that they handed off to pipelines.
+//! Access to the checkpoints that jobs handed off to pipelines.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Ratchet;
-use super::acting::{Manner, store_error};
 use crate::runtime::Core;
-use ratchet_store::model::{
-    Change, HandOff, HandOffStats, JobId, PipelineRecord, Reject, RejectFilter, RejectGroup,
-};
+use ratchet_store::model::{HandOff, HandOffStats, PipelineRecord};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 impl Ratchet {
-    /// Returns access to the items that jobs have rejected.
-    pub fn rejects(&self) -> Rejects {
-        Rejects { core: Arc::clone(&self.core), manner: self.manner() }
-    }
-
     /// Lists the pipelines that a job accepts, ordered by name.
     pub async fn pipelines(&self) -> Result<Vec<PipelineRecord>, StoreError> {
         self.core.store.pipelines(None).await
@@ -25,55 +17,6 @@ impl Ratchet {
     /// Returns access to the checkpoints that jobs handed off to a pipeline.
     pub fn pipeline(&self, name: impl Into<String>) -> Pipeline {
         Pipeline { core: Arc::clone(&self.core), name: name.into() }
-    }
-}
-
-/// Items that jobs have rejected with `ctx.reject_item(…)`.
-///
-/// ```
-/// # mod ratchet { pub use ratchet_store::model; }
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let ratchet = ratchet_core::Ratchet::builder(ratchet_memory::MemoryStore::new()).build().await?;
-/// use ratchet::model::RejectFilter;
-///
-/// for group in ratchet.rejects().groups(&RejectFilter::any()).await? {
-///     println!("{} of {}: {}", group.count, group.job_name, group.error_type);
-/// }
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Rejects {
-    core: Arc<Core>,
-    manner: Manner,
-}
-
-impl Rejects {
-    /// Lists rejects that match a filter, ordered by job and index: at most `limit`, starting after `after`.
-    pub async fn list(
-        &self,
-        filter: &RejectFilter,
-        after: Option<(JobId, u64)>,
-        limit: u32,
-    ) -> Result<Vec<Reject>, StoreError> {
-        self.core.store.rejects(filter, after, limit).await
-    }
-
-    /// Counts rejects by job name, error type and fingerprint.
-    pub async fn groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
-        self.core.store.reject_groups(filter).await
-    }
-
-    /// Deletes rejects that have been handled.
-    pub async fn forget(&self, rejects: &[Reject]) -> Result<(), StoreError> {
-        let keys: Vec<_> = rejects.iter().map(|reject| (reject.job, reject.item.index)).collect();
-        if self.manner.is_special() {
-            let change = Change::ForgetRejects(keys);
-            let reply = self.core.operate(&self.manner, "rejects.forget", change).await;
-            return reply.map(drop).map_err(store_error);
-        }
-        self.core.store.forget_rejects(&keys).await
     }
 }
 

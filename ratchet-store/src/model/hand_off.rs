@@ -1,4 +1,4 @@
-//! Items that a job rejected, and checkpoints that it handed to another pipeline.
+//! Checkpoints that jobs hand off to pipelines.
 
 use std::time::Duration;
 
@@ -6,108 +6,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::JobId;
-
-/// An item that a run rejected, with its error. The item itself is included only on request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewReject {
-    /// The index of the item. If a later run of the job rejects the same index, it replaces this entry.
-    pub index: u64,
-    /// The type of the error, without its path.
-    pub error_type: String,
-    /// The sanitized message.
-    pub message: String,
-    /// Equal for similar errors.
-    pub fingerprint: String,
-    /// The item as JSON, if it was kept.
-    pub payload: Option<String>,
-}
-
-/// A stored rejected item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reject {
-    /// The job that rejected the item.
-    pub job: JobId,
-    /// The name of that job.
-    pub job_name: String,
-    /// The run that rejected the item.
-    pub run: u64,
-    /// The time of the commit.
-    pub at: Timestamp,
-    /// The item and its error.
-    #[serde(flatten)]
-    pub item: NewReject,
-}
-
-/// Selects rejected items. An item must match every condition that is set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RejectFilter {
-    /// The item was rejected by this job.
-    pub job: Option<JobId>,
-    /// The item was rejected by a job with this name.
-    pub job_name: Option<String>,
-    /// The error has this type.
-    pub error_type: Option<String>,
-    /// The error has this fingerprint.
-    pub fingerprint: Option<String>,
-}
-
-impl RejectFilter {
-    /// Selects every rejected item.
-    pub fn any() -> Self {
-        Self::default()
-    }
-
-    /// Selects items rejected by this job.
-    pub fn job(mut self, job: JobId) -> Self {
-        self.job = Some(job);
-        self
-    }
-
-    /// Selects items rejected by jobs with this name.
-    pub fn job_name(mut self, name: impl Into<String>) -> Self {
-        self.job_name = Some(name.into());
-        self
-    }
-
-    /// Selects items with this error type.
-    pub fn error_type(mut self, error_type: impl Into<String>) -> Self {
-        self.error_type = Some(error_type.into());
-        self
-    }
-
-    /// Selects items with this fingerprint.
-    pub fn fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
-        self.fingerprint = Some(fingerprint.into());
-        self
-    }
-
-    /// Returns `true` if the item matches.
-    pub fn matches(&self, reject: &Reject) -> bool {
-        fn is(wanted: Option<&String>, have: &str) -> bool {
-            wanted.is_none_or(|wanted| wanted == have)
-        }
-        self.job.is_none_or(|job| reject.job == job)
-            && is(self.job_name.as_ref(), &reject.job_name)
-            && is(self.error_type.as_ref(), &reject.item.error_type)
-            && is(self.fingerprint.as_ref(), &reject.item.fingerprint)
-    }
-}
-
-/// The number of rejected items with the same job name, error type and fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RejectGroup {
-    /// The name of the jobs that rejected them.
-    pub job_name: String,
-    /// The type of the error.
-    pub error_type: String,
-    /// The fingerprint shared by the errors.
-    pub fingerprint: String,
-    /// The number of items.
-    pub count: u64,
-    /// When the latest of them was committed.
-    pub latest: Timestamp,
-}
 
 /// A checkpoint that a job hands to another pipeline, once per key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
