@@ -1,4 +1,4 @@
-//! How fast pages, lists and `ratchet status` are in a large store (`docs/proof/scale.md`, O-14):
+//! How fast pages, lists and `ratchet status` are in a large store (`docs/proof/scale.md`):
 //! `scale pg|sqlite [--finished N] [--pending N] [--failed N] [--bars]`.
 //!
 //! The program fills a store by submitting and running jobs, follows the links of the dashboard, and measures every kind of page

@@ -1,0 +1,14 @@
+use ratchet::job;
+
+struct Mailer;
+
+const _: Mailer = Mailer;
+
+impl Mailer {
+    #[job]
+    async fn start(to: String) {
+        drop(to);
+    }
+}
+
+fn main() {}
