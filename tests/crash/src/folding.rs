@@ -127,15 +127,17 @@ impl Scene {
         command.args(["folding-work", "--address", &self.address]);
         let mut leader = Leader(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?);
         let output = leader.0.stdout.take().ok_or("its output is piped")?;
+        // The output stays open until the leader is dead: it would end if it could not write.
         let begun = tokio::task::spawn_blocking(move || {
-            let mut line = String::new();
-            BufReader::new(output).read_line(&mut line).map(|bytes| bytes > 0)
+            let (mut output, mut line) = (BufReader::new(output), String::new());
+            output.read_line(&mut line).map(|bytes| (output, bytes > 0))
         });
         for _ in 0..LATE_ROWS {
-            let minute = self.rng.i64(..MINUTES);
+            let minute = self.rng.i64(0..MINUTES);
             self.write(minute).await?;
         }
-        if !begun.await?? {
+        let (_output, has_begun) = begun.await??;
+        if !has_begun {
             return Err("the leader has ended".into());
         }
         tokio::time::sleep(Duration::from_micros(self.rng.u64(..30_000))).await;
