@@ -304,6 +304,7 @@ macro_rules! __cases {
                 q_04_queue_paused
                 q_04_queue_full
                 q_04_rate_spent
+                q_04_rate_of_the_key_spent
                 q_04_key_held_by
                 q_04_breaker_open
                 q_04_breaker_probing
@@ -571,6 +572,26 @@ macro_rules! __cases {
                 q_06_declared_settings_of_a_breaker_apply_to_all_nodes
                 q_06_a_breaker_that_is_no_longer_declared_closes
                 q_06_a_breaker_that_an_operator_opened_stays_open
+            }
+            key_rates {
+                q_06_a_rate_per_key_holds_over_the_cluster
+                q_06_a_rate_per_key_holds_under_load
+                q_06_a_key_that_waits_for_its_rate_holds_up_no_other_job
+                q_06_jobs_without_a_key_have_no_rate
+                q_06_the_rate_of_a_key_belongs_to_its_queue
+                q_06_retries_count_against_the_rate_of_their_key
+                q_06_a_claim_says_when_the_rate_of_a_key_lets_a_job_start
+                q_06_the_starts_of_a_key_count_when_their_node_has_left
+                q_06_both_limits_of_a_key_hold
+                q_06_the_rates_of_queue_and_key_hold_together
+                q_06_tenants_take_turns_beside_a_rate_per_key
+                q_06_priority_decides_which_job_of_a_key_starts
+                q_06_canceled_jobs_of_a_key_hold_up_none_behind_them
+                q_06_a_paused_job_leaves_the_line_of_its_key
+                q_06_a_rate_per_key_that_is_no_longer_declared_frees_all_jobs
+                q_06_what_an_operator_sets_replaces_the_declared_rate_per_key
+                q_06_keys_that_have_used_up_their_rate_are_counted
+                q_06_every_job_of_many_keys_starts_in_time
             }
             queue_rules {
                 q_01_a_paused_queue_gives_nothing

@@ -55,7 +55,9 @@ impl Tables {
         for (queue, rules) in plan.spend(now) {
             self.gates.queues.insert(queue.to_owned(), rules.clone());
         }
-        let next_due = [self.next_due(request, now), plan.opens_in()].into_iter().flatten().min();
+        self.gates.key_rates.save(plan.spend_keys(now));
+        let waits = [self.next_due(request, now), plan.opens_in(), self.key_frees_in(request, now)];
+        let next_due = waits.into_iter().flatten().min();
         ClaimReply { jobs, isolated_waiting, suspects_waiting, next_due }
     }
 
@@ -123,7 +125,7 @@ impl Tables {
         }
     }
 
-    /// Describes the jobs of a lane, and counts the holders of their concurrency key.
+    /// Describes the jobs of a lane, counts the holders of their concurrency key, and reads the state of its rate.
     pub(super) fn candidate<'a>(
         &self,
         queue: &'a str,
@@ -143,6 +145,9 @@ impl Tables {
         };
         if let Some(key) = plan.uncounted_key(&job) {
             plan.set_holders(key, Holders::Runs(self.keys.taken(&Slot::Key(key.to_owned()))));
+        }
+        if let Some(key) = plan.unread_key(&job) {
+            plan.set_key_rate(queue, key, self.gates.key_rates.get(queue, key));
         }
         job
     }
@@ -188,6 +193,13 @@ impl Tables {
         claimed.probe = accepted.probe;
         self.nodes.hold(request.node, id);
         Some(claimed)
+    }
+
+    /// Returns how long until the rate of a key lets a job start that was passed over.
+    fn key_frees_in(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
+        let queues = request.queues.iter();
+        let next = queues.filter_map(|demand| self.gates.key_rates.frees_at(&demand.queue, now));
+        next.min()?.duration_since(now).try_into().ok()
     }
 
     fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::key_rates::KeyRates;
 use super::keys::Slot;
 use super::tables::Tables;
 use ratchet_store::Wake;
@@ -18,6 +19,7 @@ use ratchet_store::rules::ClaimContext;
 pub(super) struct Gates {
     pub(super) queues: BTreeMap<String, QueueRules>,
     pub(super) breakers: BTreeMap<String, Breaker>,
+    pub(super) key_rates: KeyRates,
 }
 
 impl Gates {
@@ -63,12 +65,17 @@ impl Tables {
             .collect()
     }
 
-    pub(super) fn update_queue(&mut self, queue: &str, order: QueueUpdate) -> bool {
+    pub(super) fn update_queue(&mut self, queue: &str, order: QueueUpdate, now: Timestamp) -> bool {
         if order.declarations().is_some_and(|declarations| !self.nodes.are_newest(declarations)) {
             return false;
         }
         let rules = self.gates.queues.entry(queue.to_owned()).or_default();
+        let before = rules.limits.rate_per_key;
         let changed = rules.apply(order);
+        let rate = rules.limits.rate_per_key;
+        if rate != before {
+            self.gates.key_rates.change(queue, rate, now);
+        }
         if rules.is_empty() {
             self.gates.queues.remove(queue);
         }
@@ -84,7 +91,8 @@ impl Tables {
             .map(|(queue, rules)| {
                 let running = self.running(queue);
                 let gate = rules.gate(running, now);
-                QueueRecord { queue: queue.clone(), rules: rules.clone(), running, gate }
+                let full_keys = self.gates.key_rates.full(queue, now);
+                QueueRecord { queue: queue.clone(), rules: rules.clone(), running, gate, full_keys }
             })
             .collect()
     }
@@ -97,6 +105,7 @@ impl Tables {
         around.running = self.running(&spec.queue);
         if let Some(key) = &spec.concurrency {
             around.holders = self.keys.holders(&Slot::Key(key.key.clone()));
+            around.key_rate = self.gates.key_rates.get(&spec.queue, &key.key);
         }
         if let Some(service) = &spec.service {
             around.breaker = self.gates.breakers.get(service).cloned();

@@ -12,6 +12,7 @@ mod index;
 mod insert;
 mod inspect;
 mod items;
+mod key_rates;
 mod keys;
 mod nodes;
 mod operate;
@@ -199,6 +200,7 @@ impl Store for MemoryStore {
             let leads = tables.nodes.try_lead(node, lease, now);
             if leads {
                 tables.keys.remove_expired(now);
+                tables.gates.key_rates.remove_ended(now);
             }
             leads
         }))
@@ -234,7 +236,7 @@ impl Store for MemoryStore {
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
-        Ok(self.verb(|tables, _| tables.update_queue(queue, order)))
+        Ok(self.verb(|tables, now| tables.update_queue(queue, order, now)))
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {

@@ -28,7 +28,7 @@ impl Tables {
                 ChangeReply::Command(self.command(command, now)?)
             }
             Change::Queue { queue, update } => {
-                ChangeReply::Queue(self.update_queue(&queue, update))
+                ChangeReply::Queue(self.update_queue(&queue, update, now))
             }
             Change::Breaker { service, update } => {
                 ChangeReply::Breaker(self.update_breaker(&service, update, now))

@@ -35,6 +35,7 @@ impl Inner {
     /// Brings back jobs that are no longer blocked, and sets aside jobs that block the heads of queues.
     pub(crate) async fn sweep_blocked(&self) -> Result<(), Fault> {
         self.bring_back().await?;
+        self.sweep_key_lanes().await?;
         self.set_aside().await
     }
 

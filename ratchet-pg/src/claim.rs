@@ -1,6 +1,7 @@
 //! Claims: one statement on the fast path, and a transaction on the slow path if a key, an isolated job or a due time
 //! requires it.
 
+mod key_rates;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -10,9 +11,10 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     ClaimReply, ClaimRequest, ConcurrencyKey, QueueDemand, Suspects, Suspicion,
 };
-use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders};
+use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders, Obstacle};
 use uuid::Uuid;
 
+use self::key_rates::Refused;
 use crate::db;
 use crate::decode_claim::Claims;
 use crate::exchange::Successes;
@@ -31,6 +33,9 @@ const PROMOTED: i64 = 5000;
 
 /// The number of candidates that the slow path examines at once.
 const WINDOW: u32 = 100;
+
+/// The number of candidates that the slow path examines at once when it sets aside jobs.
+const LONG_WINDOW: u32 = 1000;
 
 /// How often a claim tries the fast path, promoting due jobs in between, before it takes the slow path.
 const TURNS: u32 = 3;
@@ -142,8 +147,14 @@ impl Inner {
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let known = Known::of(request);
         let plan = self.claim_plan(db, request, now).await?;
-        let mut walk =
-            Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new(), now };
+        let mut walk = Walk::new(self, known, plan, now);
+        let rated = walk.has_key_rates(request);
+        let mut more = i64::try_from(promoted).is_ok_and(|promoted| promoted >= PROMOTED);
+        if rated {
+            for queue in &queues {
+                more |= walk.bring_back_lanes(db, queue).await?;
+            }
+        }
         let mut chosen = Vec::new();
         if let Some(first) = walk.first_if_isolated(db, request).await? {
             chosen.push(first);
@@ -155,18 +166,16 @@ impl Inner {
                 });
             }
         }
-        // A claim promotes a limited number of jobs. If it reached the limit, more may be due.
-        let next_due = match i64::try_from(promoted) {
-            Ok(..PROMOTED) => walk.next_due(db, &queues, now).await?,
-            _ => Some(Duration::ZERO),
-        };
+        // A claim promotes and brings back a limited number of jobs. If it reached the limit, more may be due.
+        let next_due =
+            if more { Some(Duration::ZERO) } else { walk.next_due(db, &queues, now).await? };
         // Read after all locks, so that the runs that freed these slots ended before these runs start.
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
         in_flight.expect(&leases);
         let rows = db::query(self.sql.take_chosen())
             .bind(chosen)
-            .bind(queues)
+            .bind(&queues)
             .bind(&leases)
             .bind(request.node.uuid())
             .bind(now)
@@ -189,7 +198,8 @@ impl Inner {
         for (queue, rules) in walk.plan.spend(instant(now)) {
             self.save_rules(db, queue, rules).await?;
         }
-        let next_due = [next_due, walk.plan.opens_in()].into_iter().flatten().min();
+        let key_frees_in = if rated { walk.save_key_rates(db, &queues, now).await? } else { None };
+        let next_due = [next_due, walk.plan.opens_in(), key_frees_in].into_iter().flatten().min();
         Ok(ClaimReply { jobs, isolated_waiting, suspects_waiting, next_due })
     }
 }
@@ -238,9 +248,18 @@ struct Walk<'a> {
     /// Keys of which a job was skipped, with the limit up to which they are full. A key that another claim has locked
     /// is full for every job.
     full: BTreeMap<String, i32>,
+    /// Jobs whose keys have used up their rate.
+    refused: Refused,
     probes: Vec<Probe>,
     /// The time of the claim, by the store's clock.
     now: i64,
+}
+
+impl<'a> Walk<'a> {
+    fn new(inner: &'a Inner, known: Known<'a>, plan: ClaimPlan, now: i64) -> Self {
+        let (full, refused, probes) = (BTreeMap::new(), Refused::default(), Vec::new());
+        Self { inner, known, plan, full, refused, probes, now }
+    }
 }
 
 impl Walk<'_> {
@@ -251,9 +270,9 @@ impl Walk<'_> {
         QueueDemand { queue, limit }: &QueueDemand,
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
-        let mut after = FIRST;
+        let (mut after, mut most) = (FIRST, WINDOW.max(*limit));
         while self.plan.room(queue) > 0 {
-            let window = self.window(db, queue, after, WINDOW.max(*limit)).await?;
+            let window = self.window(db, queue, after, most).await?;
             let Some(last) = window.last() else { break };
             after = last.rank;
             for job in window {
@@ -264,6 +283,10 @@ impl Walk<'_> {
                     Ok(accepted) => {
                         self.note_probe(&job, accepted);
                         chosen.push(job.ctid);
+                    }
+                    Err(Obstacle::KeyRate { until }) => {
+                        self.refuse(queue, job, until);
+                        most = LONG_WINDOW;
                     }
                     Err(_) => self.pass_over(&job),
                 }
@@ -282,6 +305,7 @@ impl Walk<'_> {
             return Ok(None);
         }
         let mut firsts = Vec::new();
+        let full = self.full.clone();
         for QueueDemand { queue, .. } in &request.queues {
             if self.plan.room(queue) > 0
                 && let Some(job) = self.first(db, queue).await?
@@ -289,6 +313,8 @@ impl Walk<'_> {
                 firsts.push((job.rank, job.crashes, (queue, job)));
             }
         }
+        // A job whose key has used up its rate must be offered, so that it is set aside.
+        self.full = full;
         let Some((queue, first)) = self.plan.first_if_isolated(firsts) else { return Ok(None) };
         let accepted = self.plan.accept(&first.candidate(queue));
         self.note_probe(&first, accepted);
@@ -307,6 +333,11 @@ impl Walk<'_> {
                     return Ok(Some(job));
                 }
                 self.pass_over(&job);
+                if let Some(key) = &job.key
+                    && self.plan.key_full_until(queue, &key.key).is_some()
+                {
+                    self.full.insert(key.key.clone(), i32::MAX);
+                }
             }
         }
     }
@@ -335,7 +366,7 @@ impl Walk<'_> {
         self.read(db, queue, &rows).await
     }
 
-    /// Reads due jobs, and counts the runs that hold their keys.
+    /// Reads due jobs, counts the runs that hold their keys, and reads the states of keys that have a rate.
     async fn read(
         &mut self,
         db: &mut PgConnection,
@@ -349,6 +380,7 @@ impl Walk<'_> {
         keys.sort_unstable();
         keys.dedup();
         self.lock(db, keys).await?;
+        self.read_key_rates(db, queue, &window).await?;
         Ok(window)
     }
 

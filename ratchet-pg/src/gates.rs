@@ -108,8 +108,13 @@ impl Inner {
         // If the row was deleted in between, the transaction is retried and inserts it again.
         let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
         let (_, mut rules) = rules(&row)?;
+        let before = rules.limits.rate_per_key;
         let changed = rules.apply(order.clone());
         self.save_rules(db, queue, &rules).await?;
+        let rate = rules.limits.rate_per_key;
+        if rate != before {
+            self.change_key_rate(db, queue, rate).await?;
+        }
         Ok(changed)
     }
 
@@ -299,10 +304,14 @@ impl Inner {
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let queues = rules.iter().map(|(queue, _)| queue.clone()).collect();
         let running = self.running(&mut db, queues).await?;
+        let rated = rules.iter().filter(|(_, rules)| rules.limits.rate_per_key.is_some());
+        let rated = rated.map(|(queue, _)| queue.clone()).collect();
+        let full = self.full_keys(&mut db, rated, now).await?;
         let record = |(queue, rules): (String, QueueRules)| {
             let running = running.get(&queue).copied().unwrap_or(0);
+            let full_keys = full.get(&queue).copied().unwrap_or(0);
             let gate = rules.gate(running, now);
-            QueueRecord { queue, rules, running, gate }
+            QueueRecord { queue, rules, running, gate, full_keys }
         };
         Ok(rules.into_iter().map(record).collect())
     }
@@ -336,6 +345,12 @@ impl Inner {
             let holders = db::query_scalar::<_, Uuid>(self.sql.select_holders());
             let holders = holders.bind(clean(&key.key)).fetch_all(&mut *db).await?;
             around.holders = holders.into_iter().map(JobId::from_uuid).collect();
+            if around.rules.limits.rate_per_key.is_some() {
+                let (queue, key) = (clean(&spec.queue), clean(&key.key));
+                let mut states =
+                    self.key_rates(&mut db, &queue, std::slice::from_ref(&key)).await?;
+                around.key_rate = states.remove(&key).unwrap_or_default();
+            }
         }
         if let Some(service) = &spec.service {
             let breaker = db::query(self.sql.select_breakers()).bind(Some(clean(service)));

@@ -36,6 +36,7 @@ mod in_tx;
 mod insert;
 mod items;
 mod job_row;
+mod key_rates;
 mod leases;
 mod lost_connection;
 mod migrate;

@@ -48,6 +48,11 @@ const FILL: &str = "
         keyed, queue, name, cause)
     SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail', 'parent'
     FROM generate_series(2000001, 2300000) g;
+    INSERT INTO ratchet.key_rate (queue, key, state, full_until, waiting, ends)
+    SELECT 'q' || g % 100, 'key-' || g, '[]', g, g % 2 = 0, g FROM generate_series(1, 100000) g;
+    INSERT INTO ratchet.key_lane (cause, queue, key, back, at)
+    SELECT 'rate:' || g, 'q' || g % 100, 'key-' || g, CASE WHEN g % 2 = 0 THEN g END, g FROM generate_series(1, 100000) g;
+    ANALYZE ratchet.key_rate, ratchet.key_lane;
     INSERT INTO ratchet.idempotency (scope, key, job, name, digest)
     SELECT '', 'key-' || g, lpad(to_hex(g), 32, '0')::uuid, 'mail', '' FROM generate_series(1, 300000) g;
     INSERT INTO ratchet.business (scope, key, job)
@@ -201,7 +206,7 @@ const CLAIM_ONLY: &str = concat!(
 
 /// Tables that no statement may read completely. The tables not listed here have only one row per node, queue, service
 /// or lease.
-const LARGE: [&str; 19] = [
+const LARGE: [&str; 21] = [
     "job_rest",
     "ready",
     "scheduled",
@@ -221,6 +226,8 @@ const LARGE: [&str; 19] = [
     "admission",
     "reject",
     "delivery",
+    "key_rate",
+    "key_lane",
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
@@ -249,6 +256,22 @@ const WALKS: [(&str, &str); 3] = [
     ("list_ids", "job_rest"),
     ("list_ids_oldest_first", "job_rest"),
 ];
+
+/// The statements of claims of queues with a rate per concurrency key.
+fn hot_key_rates() -> Vec<Hot> {
+    vec![
+        hot!("key_rate/select_states", has: ["using key_rate_pkey"], has_not: []),
+        hot!("key_rate/upsert_states", has: ["Conflict Arbiter Indexes: key_rate_pkey"], has_not: ["Seq Scan"]),
+        hot!("key_rate/select_next_free", has: ["using key_rate_full"], has_not: ["Sort Key"]),
+        hot!("key_rate/delete_ended", has: ["using key_rate_ends", "Tid Scan on key_rate"], has_not: ["Sort Key"]),
+        hot!("key_rate/select_lanes", has: ["using key_lane_back"], has_not: ["Sort Key"]),
+        hot!("key_rate/bring_back", has: ["Index Scan using blocked_order", "Tid Scan on blocked"],
+            has_not: ["Sort Key: b."]),
+        hot!("key_rate/set_aside", has: ["Tid Scan on ready", "Conflict Arbiter Indexes: key_lane_pkey"], has_not: []),
+        hot!("key_rate/put_off_lanes", has: ["using key_lane_pkey"], has_not: []),
+        hot!("key_rate/put_off_keys", has: ["using key_lane_key"], has_not: []),
+    ]
+}
 
 /// The statements that workers wait for, and those that run all the time.
 fn hot() -> Vec<Hot> {
@@ -360,7 +383,7 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     // here.
     db.execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.expect("set");
     let mut wrong = Vec::new();
-    for hot in hot() {
+    for hot in hot().into_iter().chain(hot_key_rates()) {
         let plan = plan(&mut db, hot.name, &hot.sql).await;
         for wanted in hot.has.iter().filter(|wanted| !plan.contains(*wanted)) {
             wrong.push(format!("{}: no `{wanted}` in\n{plan}", hot.name));

@@ -350,7 +350,7 @@ fn ratchet(world: &Arc<World>, owner: Owner, seed: u64, rng: &mut Rng) -> Ratche
         .concurrency(4)
         .lease(Duration::from_secs(3))
         .queue("rated", |queue| queue.rate(4, Duration::from_secs(1)))
-        .queue("side", |queue| queue.cluster_concurrency(6))
+        .queue("side", |queue| queue.cluster_concurrency(6).rate_per_key(3, Duration::from_secs(1)))
         .config(|config| {
             config.poll_interval = (Duration::from_millis(100), Duration::from_secs(1));
             config.cancel_grace = Duration::from_millis(300);

@@ -2,7 +2,8 @@
 //!
 //! All jobs of a lane have the same queue, name, version, service and concurrency key, so they are blocked together. A
 //! lane with an unknown name is brought back by the first claim that knows it, a lane with an open breaker by the first
-//! claim that the breaker admits, and a lane whose key is at its limit by the run that releases a slot. Jobs that have
+//! claim that the breaker admits, and a lane whose key is at its limit by the run that releases a slot. A lane whose key has
+//! used up its rate is brought back by the first claim after the rate allows another start (`key_rates`). Jobs that have
 //! crashed their worker are never set aside, because they wait for other reasons.
 
 use std::collections::HashMap;
@@ -84,6 +85,10 @@ impl Session<'_> {
                 return Ok(());
             }
         }
+        // A lane that also waits for the rate of its key notes until when.
+        if lane.try_get::<Option<i64>, _>(4)?.is_some_and(|back| back > self.micros()) {
+            return Ok(());
+        }
         let limit = limit.min(plan.service_room(service));
         if limit == 0 {
             return Ok(());
@@ -104,7 +109,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn bring_back(&mut self, lane: i64, jobs: i64) -> Result<(), sqlx::Error> {
+    pub(crate) async fn bring_back(&mut self, lane: i64, jobs: i64) -> Result<(), sqlx::Error> {
         let now = self.micros();
         let back = sqlx::query(sql::claim::BRING_BACK).bind(lane).bind(jobs).bind(now);
         back.execute(&mut *self.conn).await?;

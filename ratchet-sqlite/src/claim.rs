@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::due_jobs::{DueJob, place};
 use crate::error::is_unreadable;
 use crate::gates::probe_name;
+use crate::key_rates::Refused;
 use crate::session::Session;
 use crate::sql;
 use crate::turns::FairQueue;
@@ -44,6 +45,8 @@ pub(crate) struct Selection {
     more: bool,
     /// Jobs that cannot be read, by their row id.
     pub(crate) unreadable: Vec<(i64, sqlx::Error)>,
+    /// The keys of jobs that were passed over because the rate of the key is used up.
+    refused: Refused,
 }
 
 impl Selection {
@@ -55,7 +58,13 @@ impl Selection {
                 self.chosen.push(job);
             }
             Err(Obstacle::Isolation | Obstacle::Suspect) => {}
-            Err(_) => self.passed.push((job, known)),
+            Err(obstacle) => {
+                let spec = &job.claimed.spec;
+                if let (Obstacle::KeyRate { until }, Some(key)) = (obstacle, &spec.concurrency) {
+                    self.refused.insert((spec.queue.clone(), key.key.clone()), until);
+                }
+                self.passed.push((job, known));
+            }
         }
     }
 }
@@ -97,9 +106,11 @@ impl Session<'_> {
         for lane in lanes {
             self.bring_back_runnable(&lane, request, &plan).await?;
         }
+        let rated = queues.iter().any(|queue| plan.rate_per_key(queue).is_some());
+        let more = rated && self.bring_back_rated(request, &mut plan).await?;
 
         let lease = new_lease();
-        let mut selection = Selection::default();
+        let mut selection = Selection { more, ..Selection::default() };
         for demand in &request.queues {
             match plan.turns(&demand.queue) {
                 None => self.choose(demand, request, lease, &mut selection, &mut plan).await?,
@@ -116,7 +127,7 @@ impl Session<'_> {
             && let Some(first) = self.first_if_isolated(request, lease, &mut plan).await?
         {
             // Jobs that were skipped for slots of the chosen jobs are no longer blocked, so `passed` is discarded.
-            selection = Selection { chosen: vec![first], ..Selection::default() };
+            selection = Selection { chosen: vec![first], more, ..Selection::default() };
         }
         if selection.passed.len() > self.max_skipped {
             let jobs =
@@ -131,7 +142,12 @@ impl Session<'_> {
         for (queue, rules) in plan.spend(self.now) {
             self.save_rules(queue, rules).await?;
         }
-        next_due = [next_due, plan.opens_in()].into_iter().flatten().min();
+        let key_frees_in = if rated {
+            self.save_key_rates(&queues, &selection.refused, &mut plan).await?
+        } else {
+            None
+        };
+        next_due = [next_due, plan.opens_in(), key_frees_in].into_iter().flatten().min();
         Ok(ClaimReply {
             jobs: selection.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
             isolated_waiting,
@@ -205,7 +221,7 @@ impl Session<'_> {
                     Err(error) => return Err(error),
                 };
                 let candidate = job.candidate(request);
-                self.count_holders(&candidate, plan).await?;
+                self.read_key(&candidate, plan).await?;
                 let (known, offer) = (candidate.known, plan.offer(&candidate));
                 selection.add(job, known, offer);
             }
@@ -271,7 +287,7 @@ impl Session<'_> {
                     Err(error) => return Err(error),
                 };
                 let candidate = job.candidate(request);
-                self.count_holders(&candidate, plan).await?;
+                self.read_key(&candidate, plan).await?;
                 if plan.can_run(&candidate) {
                     return Ok(Some(job));
                 }
@@ -282,8 +298,8 @@ impl Session<'_> {
         }
     }
 
-    /// Counts the runs that hold the concurrency key of a job, once per claim.
-    pub(crate) async fn count_holders(
+    /// Counts the runs that hold the concurrency key of a job, and reads the state of its rate, once per claim.
+    pub(crate) async fn read_key(
         &mut self,
         job: &Candidate<'_>,
         plan: &mut ClaimPlan,
@@ -291,7 +307,7 @@ impl Session<'_> {
         if let Some(key) = plan.uncounted_key(job) {
             plan.set_holders(key, Holders::Runs(self.slots_taken(key).await?));
         }
-        Ok(())
+        self.read_key_rate(job, plan).await
     }
 
     async fn start(

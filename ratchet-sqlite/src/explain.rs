@@ -6,6 +6,7 @@ use ratchet_store::rules::ClaimContext;
 use sqlx::Row as _;
 
 use crate::gates::{breaker, probes, rules_or_paused, runs};
+use crate::key_rates::{full_keys, key_rate};
 use crate::query::Look;
 use crate::sql;
 use crate::unreadable::{or_report, readable};
@@ -20,7 +21,11 @@ impl Look<'_> {
             let rules = rules_or_paused(&queue, row.try_get(1));
             let running = runs(self.conn, &queue).await?;
             let gate = rules.gate(running, now);
-            queues.push(QueueRecord { queue, rules, running, gate });
+            let full_keys = match rules.limits.rate_per_key {
+                Some(_) => full_keys(self.conn, &queue, self.now).await?,
+                None => 0,
+            };
+            queues.push(QueueRecord { queue, rules, running, gate, full_keys });
         }
         Ok(queues)
     }
@@ -54,6 +59,9 @@ impl Look<'_> {
             let holder = |row: &sqlx::sqlite::SqliteRow| job_id(row.try_get(0)?);
             around.holders = readable("holder of a concurrency key", &holders, holder)?;
             around.holders.sort_unstable();
+            if around.rules.limits.rate_per_key.is_some() {
+                around.key_rate = key_rate(self.conn, &spec.queue, &key.key).await?;
+            }
         }
         if let Some(service) = &spec.service {
             around.breaker = breaker(self.conn, service).await?;

@@ -55,10 +55,15 @@ impl Session<'_> {
             return Ok(false);
         }
         let mut rules = rules(self.conn, queue).await?.unwrap_or_default();
+        let before = rules.limits.rate_per_key;
         if !rules.apply(order) {
             return Ok(false);
         }
         self.save_rules(queue, &rules).await?;
+        let rate = rules.limits.rate_per_key;
+        if rate != before {
+            self.change_key_rate(queue, rate).await?;
+        }
         crash_point(CrashPoint::CommandDone);
         self.effects.wakes.push(Wake::Unblocked);
         Ok(true)

@@ -42,6 +42,7 @@ mod graph;
 mod in_tx;
 mod insert;
 mod items;
+mod key_rates;
 mod keys;
 mod migrate;
 mod nodes;

@@ -36,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0022_pipelines.sql"),
     include_str!("../migrations/0023_declared_nodes.sql"),
     include_str!("../migrations/0024_archived_keys.sql"),
+    include_str!("../migrations/0025_key_rates.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

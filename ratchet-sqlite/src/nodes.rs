@@ -136,6 +136,7 @@ impl Session<'_> {
         if leads {
             let expired = sqlx::query(sql::key::DELETE_EXPIRED_LEDGER_ENTRIES).bind(self.micros());
             expired.execute(&mut *self.conn).await?;
+            self.sweep_key_rates().await?;
         }
         Ok(leads)
     }

@@ -229,6 +229,22 @@ pub(crate) mod key {
     pub(crate) const TAKE_BUSINESS_KEY: &str = include_str!("../sql/key/take_business_key.sql");
 }
 
+pub(crate) mod key_rate {
+    pub(crate) const COUNT_FULL: &str = include_str!("../sql/key_rate/count_full.sql");
+    pub(crate) const DELETE_ENDED: &str = include_str!("../sql/key_rate/delete_ended.sql");
+    pub(crate) const DELETE_STATES: &str = include_str!("../sql/key_rate/delete_states.sql");
+    pub(crate) const FREE_LANES: &str = include_str!("../sql/key_rate/free_lanes.sql");
+    pub(crate) const GET_STATE: &str = include_str!("../sql/key_rate/get_state.sql");
+    pub(crate) const LIST_LANES: &str = include_str!("../sql/key_rate/list_lanes.sql");
+    pub(crate) const LIST_STATES: &str = include_str!("../sql/key_rate/list_states.sql");
+    pub(crate) const NEXT_FREE: &str = include_str!("../sql/key_rate/next_free.sql");
+    pub(crate) const OPEN_LANES: &str = include_str!("../sql/key_rate/open_lanes.sql");
+    pub(crate) const PUT_OFF_KEYS: &str = include_str!("../sql/key_rate/put_off_keys.sql");
+    pub(crate) const PUT_OFF_LANE: &str = include_str!("../sql/key_rate/put_off_lane.sql");
+    pub(crate) const SAVE_STATES: &str = include_str!("../sql/key_rate/save_states.sql");
+    pub(crate) const WAKE_LANES: &str = include_str!("../sql/key_rate/wake_lanes.sql");
+}
+
 pub(crate) mod node {
     pub(crate) const DECLARES: &str = include_str!("../sql/node/declares.sql");
     pub(crate) const DELETE_DEAD_NODES: &str = include_str!("../sql/node/delete_dead_nodes.sql");

@@ -98,7 +98,7 @@ impl Session<'_> {
                 }
                 Turn::Offer { tenant, job } => {
                     let candidate = job.candidate(request);
-                    self.count_holders(&candidate, plan).await?;
+                    self.read_key(&candidate, plan).await?;
                     let offer = plan.offer(&candidate);
                     if offer.is_ok() {
                         plan.had_turn(queue, tenant);
@@ -133,7 +133,7 @@ impl Session<'_> {
                     continue;
                 }
                 let candidate = job.candidate(fair.request);
-                self.count_holders(&candidate, plan).await?;
+                self.read_key(&candidate, plan).await?;
                 if plan.can_run(&candidate) {
                     return Ok(if some { Leading::Before(job.place) } else { Leading::None });
                 }

@@ -107,6 +107,7 @@ const NOT_SHOWN: &[&str] = &[
     "ratchet.job.canceled",
     "ratchet.job.unsigned",
     "ratchet.queue.paused",
+    "ratchet.queue.full_keys",
     "ratchet.breaker.transitions",
     "ratchet.node.vanished",
     "ratchet.node.unreadable_jobs",

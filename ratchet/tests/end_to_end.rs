@@ -96,3 +96,27 @@ async fn i_04_one_round_tells_all_that_waits() {
     sandbox.drain().await.expect("drains");
     assert_eq!(TOLD.load(Ordering::SeqCst), 350, "however many batches that takes");
 }
+
+/// The worker claims when the rate of the key lets the next job start. No poll comes to its help.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn q_06_an_idle_worker_needs_no_poll_to_start_a_job_that_waited_for_its_rate() {
+    const HOUR: Duration = Duration::from_hours(1);
+    let ratchet = Ratchet::builder(MemoryStore::new())
+        .jobs([Add::JOB])
+        .queue("rated", |queue| queue.rate_per_key(1, Duration::from_millis(50)))
+        .config(|config| config.poll_interval = (HOUR, HOUR))
+        .build()
+        .await
+        .expect("builds");
+    let worker = ratchet.start().await.expect("starts");
+    let mut sums = Vec::new();
+    for number in 0..4 {
+        let add = ratchet.enqueue(Add { a: number, b: 1 }).queue("rated");
+        sums.push(add.concurrency_key("k", 9).await.expect("enqueues"));
+    }
+    for (number, sum) in (0..).zip(&sums) {
+        let sum = sum.wait_for(Duration::from_mins(1)).await.expect("succeeds");
+        assert_eq!(sum, number + 1);
+    }
+    worker.stop().await;
+}

@@ -21,11 +21,14 @@ pub(crate) enum Queues {
         /// The maximum number of started jobs per period, such as 50/s, 1000/m or 5/10s
         #[arg(long)]
         rate: Option<String>,
+        /// The maximum number of started jobs per period for each concurrency key, such as 5/m
+        #[arg(long)]
+        rate_per_key: Option<String>,
         /// Tenants take turns: one job of each before a second one of any
         #[arg(long)]
         fair: bool,
         /// Removes all limits, also those that programs declare
-        #[arg(long, conflicts_with_all = ["concurrency", "rate", "fair"])]
+        #[arg(long, conflicts_with_all = ["concurrency", "rate", "rate_per_key", "fair"])]
         none: bool,
     },
     /// Removes the limits of an operator, so that those apply that programs declare

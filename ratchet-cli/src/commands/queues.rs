@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ratchet_core::{JobState, QueueLimits, QueueOverview};
+use ratchet_core::{JobState, QueueLimits, QueueOverview, Rate};
 
 use super::{Session, read};
 use crate::args::Queues;
@@ -30,14 +30,15 @@ pub(super) async fn run(session: &Session, command: Queues) -> Result<(), Failur
             }
             Ok(())
         }
-        Queues::Limit { queue, concurrency, rate, fair, none } => {
+        Queues::Limit { queue, concurrency, rate, rate_per_key, fair, none } => {
             let mut limits = QueueLimits::default();
             limits.concurrency = concurrency;
             limits.rate = rate.as_deref().map(read::rate).transpose()?;
+            limits.rate_per_key = rate_per_key.as_deref().map(read::rate).transpose()?;
             limits.fair = fair;
             if !none && limits == QueueLimits::default() {
                 return Err(Failure::usage(
-                    "give `--concurrency`, `--rate` or `--fair`, or `--none` to remove all limits",
+                    "give `--concurrency`, `--rate`, `--rate-per-key` or `--fair`, or `--none` to remove all limits",
                 ));
             }
             if session
@@ -90,9 +91,9 @@ fn limits(queue: &QueueOverview, out: &Output) -> String {
 fn limits_text(limits: &QueueLimits) -> String {
     let mut parts = Vec::new();
     parts.extend(limits.concurrency.map(|jobs| format!("{} at once", count(jobs.into()))));
-    parts.extend(
-        limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))),
-    );
+    let rate = |rate: Rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per));
+    parts.extend(limits.rate.map(rate));
+    parts.extend(limits.rate_per_key.map(|each| format!("{} for each key", rate(each))));
     parts.extend(limits.fair.then(|| "tenants in turn".to_owned()));
     if parts.is_empty() { "no limits".to_owned() } else { parts.join(", ") }
 }
@@ -114,6 +115,9 @@ async fn show(session: &Session, name: &str) -> Result<(), Failure> {
         let rules = &record.rules;
         let _ = writeln!(text, "  {:<11}{}", "paused", if rules.paused { "yes" } else { "no" });
         let _ = writeln!(text, "  {:<11}{}", "limits", limits_text(&rules.limits));
+        if rules.limits.rate_per_key.is_some() {
+            let _ = writeln!(text, "  {:<11}{}", "full keys", count(record.full_keys));
+        }
         if let Some(limits) = &rules.set_by_operator {
             let _ = writeln!(text, "  {:<11}{}", "operator", limits_text(limits));
         }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{
     Block, Cell, Clear, Paragraph, Row, Sparkline, Table, TableState, Tabs, Wrap,
 };
-use ratchet_core::{JobState, Severity};
+use ratchet_core::{JobState, Rate, Severity};
 
 use super::state::{Mode, State, Tab};
 use crate::output::text::{count, duration, printable, printable_lines, relative, shortened};
@@ -118,9 +118,10 @@ fn queues(frame: &mut Frame<'_>, area: Rect, state: &State) {
         if let Some(rules) = rules {
             limits.extend(rules.paused.then(|| "paused".to_owned()));
             limits.extend(rules.limits.concurrency.map(|jobs| format!("{jobs} at once")));
-            limits.extend(
-                rules.limits.rate.map(|rate| format!("{} per {}", rate.jobs, duration(rate.per))),
-            );
+            let rate = |rate: Rate| format!("{} per {}", rate.jobs, duration(rate.per));
+            limits.extend(rules.limits.rate.map(rate));
+            let each = rules.limits.rate_per_key;
+            limits.extend(each.map(|each| format!("{} for each key", rate(each))));
         }
         Row::new([
             Cell::from(printable(&queue.queue)),

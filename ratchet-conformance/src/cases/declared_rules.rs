@@ -16,7 +16,7 @@ fn at_once(limit: u32) -> QueueLimits {
 }
 
 /// Joins a node of a program in a version, which becomes the newest.
-async fn newest(world: &World, program: &str, fingerprint: u64) -> Node {
+pub(super) async fn newest(world: &World, program: &str, fingerprint: u64) -> Node {
     let node = version_of(world, program, fingerprint).await;
     assert!(node.try_declare().await, "no other node has this version");
     node

@@ -87,6 +87,27 @@ pub async fn q_04_rate_spent(world: &World) {
     assert_eq!(why(world, job).await, Explanation::AllClear);
 }
 
+pub async fn q_04_rate_of_the_key_spent(world: &World) {
+    let mut limits = QueueLimits::default();
+    limits.rate_per_key = Some(Rate { jobs: 1, per: secs(60) });
+    limit(world, limits).await;
+    world.run(world.job().at_most(9, "acme")).await;
+    let job = world.submit(world.job().at_most(9, "acme")).await;
+    let waiting = waits(world, job).await;
+    let Waiting::KeyRateLimited { queue, key, until } = &waiting else { panic!("{waiting:?}") };
+    assert_eq!((queue.as_str(), key.as_str()), ("default", "acme"));
+    assert!(*until > world.now().await);
+    let text = waiting.to_string();
+    assert!(
+        text.starts_with("the rate of its concurrency key `acme` in queue `default`"),
+        "{text}"
+    );
+    assert!(worker(world).await.claim(9).await.is_empty());
+    assert_eq!(waits(world, job).await, waiting, "also when a claim has passed over it");
+    world.pass(secs(61)).await;
+    assert_eq!(why(world, job).await, Explanation::AllClear);
+}
+
 pub async fn q_04_key_held_by(world: &World) {
     let run = world.run(world.job().at_most(1, "gateway")).await;
     let job = world.submit(world.job().at_most(1, "gateway")).await;
@@ -202,6 +223,7 @@ async fn claims_what_is_clear(world: &World, jobs: Vec<JobRecord>) {
             let opened = |reason: &Waiting| match reason {
                 Waiting::NotDue { due } => *due <= now,
                 Waiting::RateLimited { until, .. }
+                | Waiting::KeyRateLimited { until, .. }
                 | Waiting::BreakerOpen { until: Some(until), .. } => *until <= now,
                 _ => false,
             };

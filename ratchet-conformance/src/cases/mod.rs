@@ -29,6 +29,7 @@ pub mod history;
 pub mod idempotency;
 pub mod insert;
 pub mod invariants;
+pub mod key_rates;
 pub mod moving;
 pub mod nodes;
 pub mod notes;

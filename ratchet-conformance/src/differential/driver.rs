@@ -81,6 +81,7 @@ impl<'a> Driver<'a> {
             let _ = write!(reported, "\n{} {} {:?}", queue.queue, rules.paused, rules.limits);
             let _ = write!(reported, " {:?} {:?}", rules.declared, rules.set_by_operator);
             let _ = write!(reported, " {} {}", queue.running, queue.gate.most());
+            let _ = write!(reported, " {}", queue.full_keys);
         }
         for record in ok(self.store.breakers().await) {
             let (seen, opening) = (record.breaker.seen(), record.breaker.opening());

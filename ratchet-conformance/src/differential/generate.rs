@@ -312,12 +312,18 @@ impl Generator {
     /// Generates mostly orders that let jobs through; otherwise the queues would soon be blocked.
     fn queue_update(&mut self) -> QueueUpdate {
         let mut limits = QueueLimits::default();
-        match self.rng.u8(0..8) {
+        let per = TICK * 2;
+        match self.rng.u8(0..10) {
             0 => return QueueUpdate::Pause,
             1..4 => return QueueUpdate::Resume,
             4 => limits.concurrency = Some(self.rng.u32(1..4)),
-            5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
+            5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per }),
             6 => limits.fair = true,
+            7 => limits.rate_per_key = Some(Rate { jobs: self.rng.u32(1..3), per }),
+            8 => {
+                limits.rate_per_key = Some(Rate { jobs: self.rng.u32(1..3), per });
+                limits.fair = self.rng.bool();
+            }
             _ => {}
         }
         match self.graphs.as_ref().map(|_| self.rng.u8(0..5)) {

@@ -146,6 +146,7 @@ impl Normal {
             match reason {
                 Waiting::NotDue { due: at } | Waiting::Expired { at } => *at = self.time(*at),
                 Waiting::RateLimited { until, .. }
+                | Waiting::KeyRateLimited { until, .. }
                 | Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
                 _ => {}
             }

@@ -219,6 +219,7 @@ macro_rules! __engine_cases {
                 q_07_jobs_in_order_are_no_steps
                 q_01_cluster_limits_are_declared_by_the_worker
                 q_01_a_rate_is_waited_for
+                q_06_the_rate_of_a_key_is_waited_for
                 q_01_a_queue_can_be_paused_and_resumed
                 h_03_a_deep_queue_refuses
                 h_03_a_deep_queue_warns_if_asked

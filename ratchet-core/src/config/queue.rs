@@ -94,6 +94,23 @@ impl QueueConfig {
         self
     }
 
+    /// Sets how many of the jobs with the same concurrency key are claimed in any window of this length, in the whole
+    /// cluster. Retries count. Jobs without a concurrency key are not affected. A key that has used up its rate delays no
+    /// other job of the queue.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratchet_core::QueueConfig;
+    /// // At most five jobs per minute for each customer, and 50 per second in all.
+    /// let minute = Duration::from_secs(60);
+    /// let queue = QueueConfig::default().rate_per_key(5, minute).rate(50, Duration::from_secs(1));
+    /// assert!(queue.cluster.rate_per_key.is_some());
+    /// ```
+    pub fn rate_per_key(mut self, jobs: u32, per: Duration) -> Self {
+        self.cluster.rate_per_key = Some(Rate { jobs, per });
+        self
+    }
+
     /// Makes the tenants of the queue take turns: a claim takes one job of each tenant before it takes a second one of
     /// any. A tenant with a long backlog then delays the others by one job per turn.
     ///

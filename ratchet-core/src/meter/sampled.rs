@@ -41,6 +41,8 @@ pub(crate) struct QueueSample {
     pub(crate) oldest_age: Duration,
     /// Why nothing can be claimed.
     pub(crate) closed_by: Option<&'static str>,
+    /// How many concurrency keys have used up their rate, if the queue has a rate per key.
+    pub(crate) full_keys: Option<u64>,
 }
 
 /// The last sample. Shared, because it is taken and read by different tasks.
@@ -100,6 +102,9 @@ impl Sample {
             if let Some(cause) = queue.closed_by {
                 let labels = [&Arc::from(name.as_str()), &Arc::from(cause)];
                 families.gauge(&metric::QUEUE_BLOCKED, &labels, queue.pending as f64);
+            }
+            if let Some(keys) = queue.full_keys {
+                families.gauge(&metric::FULL_KEYS, &[&Arc::from(name.as_str())], keys as f64);
             }
         }
         let breakers = self.breakers.iter().map(|(service, state)| {

@@ -100,6 +100,7 @@ metrics! {
     QUEUE_RUNNING: Gauge "ratchet.queue.running" ["{job}"] ("queue") "Running jobs in the whole cluster. Sampled.";
     QUEUE_PAUSED: Gauge "ratchet.queue.paused" ["{job}"] ("queue") "Paused jobs in the store. Sampled.";
     QUEUE_BLOCKED: Gauge "ratchet.queue.blocked" ["{job}"] ("queue", "cause") "Pending jobs of a queue from which nothing can be claimed because it is paused, or because its concurrency or rate limit is reached. Sampled.";
+    FULL_KEYS: Gauge "ratchet.queue.full_keys" ["{key}"] ("queue") "Concurrency keys of a queue that have used up their rate. Only queues with a rate per key. Sampled.";
     OLDEST_AGE: Gauge "ratchet.queue.oldest_age" ["s"] ("queue") "How long the oldest job of a queue that could be claimed according to its state has been due. Jobs that a limit, a key or a breaker holds back are included. Exact unless more than 1,000 jobs of different priorities are due; then at most four aging intervals too low. Sampled.";
     DLQ_DEPTH: Gauge "ratchet.dlq.depth" ["{job}"] ("queue") "Dead letters in the store. Sampled.";
     BREAKER_STATE: Gauge "ratchet.breaker.state" ["1"] ("service") "State of a circuit breaker: 0 closed, 1 half-open, 2 open. Sampled.";

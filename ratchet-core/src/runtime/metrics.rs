@@ -131,11 +131,13 @@ fn sample_queues(sample: &mut Sample, counts: &Counts, rules: &[QueueRecord]) {
             failed: count(JobState::Failed),
             oldest_age: Duration::ZERO,
             closed_by: None,
+            full_keys: None,
         };
         sample.queues.insert(name.clone(), queue);
     }
     for record in rules {
         let queue = sample.queues.entry(record.queue.clone()).or_default();
         queue.closed_by = BlockedBy::of(record.gate).map(BlockedBy::name);
+        queue.full_keys = record.rules.limits.rate_per_key.map(|_| record.full_keys);
     }
 }

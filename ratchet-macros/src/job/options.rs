@@ -88,9 +88,9 @@ pub(crate) const OPTIONS: Table = Table {
     elsewhere: &[
         ("max_attempts", "`max_retries` counts the runs after the first"), ("attempts", "`max_retries` counts the runs after the first"),
         ("max_tries", "`max_retries` counts the runs after the first"), ("tries", "`max_retries` counts the runs after the first"),
-        ("rate", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
-        ("rate_limit", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
-        ("throttle", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
+        ("rate", "a rate limit is a rule of the queue: set it where the runtime is built with `.queue(\"mail\", |queue| queue.rate(…))`, or `rate_per_key(…)` for each `concurrency_key`, and name the queue here"),
+        ("rate_limit", "a rate limit is a rule of the queue: set it where the runtime is built with `.queue(\"mail\", |queue| queue.rate(…))`, or `rate_per_key(…)` for each `concurrency_key`, and name the queue here"),
+        ("throttle", "a rate limit is a rule of the queue: set it where the runtime is built with `.queue(\"mail\", |queue| queue.rate(…))`, or `rate_per_key(…)` for each `concurrency_key`, and name the queue here"),
         ("tenant", "the tenant belongs to one invocation: set it where the job is enqueued"),
         ("depends_on", "the order of jobs belongs to a chain or workflow: set it where the job is enqueued"),
     ],

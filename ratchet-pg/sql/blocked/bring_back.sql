@@ -1,8 +1,15 @@
 -- One row: the last cause examined, how many jobs returned to `ready` because their cause has ended, and their queues.
+-- Claims bring back the jobs of `rate:…`. There can be many of these causes, so the rest of them is skipped.
 WITH RECURSIVE causes AS (
-    (SELECT b.cause, 1 AS n FROM ratchet.blocked b WHERE b.cause > $1 ORDER BY b.cause LIMIT 1)
+    (
+        SELECT b.cause, 1 AS n FROM ratchet.blocked b
+        WHERE b.cause > CASE WHEN $1 LIKE 'rate:%' THEN 'service' ELSE $1 END ORDER BY b.cause LIMIT 1
+    )
     UNION ALL
-    SELECT (SELECT b.cause FROM ratchet.blocked b WHERE b.cause > c.cause ORDER BY b.cause LIMIT 1), c.n + 1
+    SELECT (
+        SELECT b.cause FROM ratchet.blocked b
+        WHERE b.cause > CASE WHEN c.cause LIKE 'rate:%' THEN 'service' ELSE c.cause END ORDER BY b.cause LIMIT 1
+    ), c.n + 1
     FROM causes c WHERE c.cause IS NOT NULL AND c.n < 100
 ),
 known AS MATERIALIZED (

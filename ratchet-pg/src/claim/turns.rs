@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ratchet_store::rules::claim::Obstacle;
 use ratchet_store::rules::turns::{Line, Turn, Turns};
 use sqlx::PgConnection;
 
@@ -52,6 +53,7 @@ impl Walk<'_> {
                     self.note_probe(&job, accepted);
                     chosen.push(job.ctid);
                 }
+                Err(Obstacle::KeyRate { until }) => self.refuse(queue, job, until),
                 Err(_) => self.pass_over(&job),
             }
         }

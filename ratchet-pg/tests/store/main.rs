@@ -16,6 +16,7 @@ mod half_open_connections;
 mod in_tx;
 #[path = "../jobs/mod.rs"]
 mod jobs;
+mod key_rates;
 mod older;
 mod opening;
 mod outages;

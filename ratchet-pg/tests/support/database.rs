@@ -207,6 +207,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0029_pipelines.sql"),
         include_str!("../../migrations/0030_declared_nodes.sql"),
         include_str!("../../migrations/0031_archive_locks.sql"),
+        include_str!("../../migrations/0032_key_rates.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -25,9 +25,31 @@ impl QueueDriver {
     }
 
     pub(crate) async fn submit(&self, name: &str, key: Option<&str>, count: usize) -> Vec<JobId> {
+        let key = key.map(|key| ConcurrencyKey { key: key.to_owned(), limit: 1 });
+        self.submit_with(name, key.as_ref(), count).await
+    }
+
+    /// Submits jobs of a key of which several can run at once.
+    pub(crate) async fn submit_keyed(
+        &self,
+        name: &str,
+        key: &str,
+        limit: u32,
+        count: usize,
+    ) -> Vec<JobId> {
+        let key = ConcurrencyKey { key: key.to_owned(), limit };
+        self.submit_with(name, Some(&key), count).await
+    }
+
+    async fn submit_with(
+        &self,
+        name: &str,
+        key: Option<&ConcurrencyKey>,
+        count: usize,
+    ) -> Vec<JobId> {
         let job = |_| {
             let mut spec = JobSpec::new(name, b"{}".to_vec());
-            spec.concurrency = key.map(|key| ConcurrencyKey { key: key.to_owned(), limit: 1 });
+            spec.concurrency = key.cloned();
             NewJob::new(self.ids.job(), spec)
         };
         let jobs: Vec<_> = (0..count).map(job).collect();
@@ -50,14 +72,17 @@ impl QueueDriver {
     }
 
     pub(crate) async fn claim(&self, node: NodeId, names: &[&str], limit: u32) -> Vec<Claimed> {
-        let request = ClaimRequest {
+        self.pg.store.claim(Self::request(node, names, limit)).await.expect("claims").jobs
+    }
+
+    pub(crate) fn request(node: NodeId, names: &[&str], limit: u32) -> ClaimRequest {
+        ClaimRequest {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: known(names),
             suspects: Suspects::beside_others(5),
             starting: true,
-        };
-        self.pg.store.claim(request).await.expect("claims").jobs
+        }
     }
 
     pub(crate) async fn succeed(&self, run: &Claimed) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::{SignedDuration, Timestamp};
 use ratchet_memory::Inspection;
 use ratchet_store::model::{
-    Breaker, BreakerSettings, BreakerUpdate, Claimed, QueueLimits, QueueUpdate, Settlement,
+    Breaker, BreakerSettings, BreakerUpdate, Claimed, QueueLimits, QueueUpdate, Rate, Settlement,
 };
 
 use super::Oracle;
@@ -18,6 +18,17 @@ pub(super) struct QueueBook {
     declared: BTreeMap<String, QueueLimits>,
     set: Option<QueueLimits>,
     claims: VecDeque<Timestamp>,
+    /// By concurrency key.
+    keyed: BTreeMap<String, VecDeque<Timestamp>>,
+}
+
+/// Forgets claims that are older than the period of a rate. Returns the number of the others.
+fn within(claims: &mut VecDeque<Timestamp>, rate: Rate, now: Timestamp) -> usize {
+    let per = SignedDuration::try_from(rate.per).unwrap_or(SignedDuration::MAX);
+    while claims.front().is_some_and(|first| now.duration_since(*first) >= per) {
+        claims.pop_front();
+    }
+    claims.len()
 }
 
 impl Oracle {
@@ -54,12 +65,20 @@ impl Oracle {
             problem = Some(format!("{running} run, {limit} may"));
         }
         if let Some(rate) = limits.rate {
-            let per = SignedDuration::try_from(rate.per).unwrap_or(SignedDuration::MAX);
-            while book.claims.front().is_some_and(|first| now.duration_since(*first) >= per) {
-                book.claims.pop_front();
+            let claims = within(&mut book.claims, rate, now);
+            if claims > rate.jobs as usize {
+                problem = Some(format!("{claims} claims within {:?}", rate.per));
             }
-            if book.claims.len() > rate.jobs as usize {
-                problem = Some(format!("{} claims within {:?}", book.claims.len(), rate.per));
+        }
+        if let Some(key) = &job.spec.concurrency {
+            let keyed = book.keyed.entry(key.key.clone()).or_default();
+            keyed.push_back(now);
+            if let Some(rate) = limits.rate_per_key {
+                let claims = within(keyed, rate, now);
+                if claims > rate.jobs as usize {
+                    let per = rate.per;
+                    problem = Some(format!("{claims} claims of key `{}` within {per:?}", key.key));
+                }
             }
         }
         if let Some(problem) = problem {

@@ -23,7 +23,7 @@ UNION ALL
 SELECT 3, 0, service, NULL, NULL, breaker, NULL, NULL FROM ratchet_breaker WHERE closed = 0
 UNION ALL
 SELECT * FROM (
-    SELECT 4, aside.lane, aside.name, aside.version, NULL, aside.slot_key, aside.slot_limit, aside.service
+    SELECT 4, aside.lane, aside.name, aside.version, aside.back, aside.slot_key, aside.slot_limit, aside.service
     FROM json_each(?1) AS wanted CROSS JOIN ratchet_aside AS aside ON aside.queue = wanted.value
     WHERE aside.unknown = 1 OR aside.service IS NOT NULL
     LIMIT ?3

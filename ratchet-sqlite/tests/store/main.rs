@@ -9,6 +9,7 @@ mod graphs_in_tx;
 mod in_tx;
 #[path = "../jobs/mod.rs"]
 mod jobs;
+mod key_rates;
 #[path = "../node/mod.rs"]
 mod node;
 mod older;

@@ -50,7 +50,7 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let error = refused(&path).await;
     assert_eq!(error.kind(), StoreErrorKind::Schema);
     assert!(
-        error.to_string().contains("version 25") && error.to_string().contains("knows 24"),
+        error.to_string().contains("version 26") && error.to_string().contains("knows 25"),
         "{error}"
     );
 }

@@ -34,6 +34,7 @@ mod pipeline;
 mod priority;
 mod protection;
 mod queue;
+mod rate;
 mod record;
 mod reject;
 mod schedule;
@@ -92,8 +93,9 @@ pub use outcome::{JobOutcome, OutcomeKind};
 pub use pipeline::{Acceptor, HandOffAdmission, NewAdmission, PipelineRecord};
 pub use priority::Priority;
 pub use protection::{Confidential, Protection, Refusal, RefusalKind};
-pub(crate) use queue::Recent;
-pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
+pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate};
+pub(crate) use rate::Recent;
+pub use rate::{KeyRate, Rate, RateWindow};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
 pub use reject::{
     NewReject, Reject, RejectCount, RejectFilter, RejectGroup, interval_micros, reject_interval,

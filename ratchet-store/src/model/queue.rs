@@ -1,16 +1,13 @@
-//! Limits on a whole queue: pause, cluster-wide concurrency, rate, and turns of tenants. The rules are in
-//! [`rules::queue`](crate::rules::queue) and [`rules::turns`](crate::rules::turns).
+//! Limits on a whole queue: pause, cluster-wide concurrency, rate, rate per key, and turns of tenants. The rules are in
+//! [`rules::queue`](crate::rules::queue), [`rules::rate`](crate::rules::rate) and [`rules::turns`](crate::rules::turns).
 //!
 //! Limits have two origins. Programs declare them in their code, and operators set them. What an operator sets takes
 //! precedence until it is reset.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Declarations;
+use super::{Declarations, Rate, RateWindow};
 
 /// The limits of a queue over the whole cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +17,10 @@ pub struct QueueLimits {
     pub concurrency: Option<u32>,
     /// How many of its jobs can be claimed per period; `None` for no limit.
     pub rate: Option<Rate>,
+    /// How many of the jobs with the same concurrency key can be claimed per period; `None` for no limit. Jobs without a
+    /// concurrency key are not affected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_key: Option<Rate>,
     /// If `true`, the tenants of the queue take turns: a claim takes one job of each tenant before it takes a second
     /// one of any. Priorities then order the jobs of one tenant. A job without a tenant keeps its place in the queue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -41,18 +42,12 @@ impl QueueLimits {
         if self.concurrency == Some(0) {
             return Some("`concurrency` must be at least 1; to stop the queue, pause it");
         }
-        let makes_sense = self.rate.is_none_or(|rate| rate.jobs >= 1 && !rate.per.is_zero());
-        (!makes_sense).then_some("`rate` must be at least one job in a time longer than zero")
+        if self.rate.is_some_and(|rate| !rate.makes_sense()) {
+            return Some("`rate` must be at least one job in a time longer than zero");
+        }
+        let wrong = self.rate_per_key.is_some_and(|rate| !rate.makes_sense());
+        wrong.then_some("`rate_per_key` must be at least one job in a time longer than zero")
     }
-}
-
-/// A maximum number of claims in any window of a period. Retries count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rate {
-    /// The maximum number of claims per period.
-    pub jobs: u32,
-    /// The length of the period.
-    pub per: Duration,
 }
 
 /// The stored rules of a queue that is paused or limited.
@@ -73,7 +68,7 @@ pub struct QueueRules {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set_by_operator: Option<QueueLimits>,
     /// Claims that still count against the rate.
-    pub(crate) recent: VecDeque<Recent>,
+    pub(crate) recent: RateWindow,
     /// The tenant that had the last turn in a fair queue; empty for the jobs without a tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_tenant: Option<String>,
@@ -86,15 +81,6 @@ pub struct DeclaredLimits {
     pub program: String,
     /// The declared limits.
     pub limits: QueueLimits,
-}
-
-/// Claims made within a hundredth of the period. They all count until the last one leaves the window, so a window never
-/// exceeds the limit, and a busy queue needs about a hundred entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recent {
-    pub(crate) first: Timestamp,
-    pub(crate) last: Timestamp,
-    pub(crate) jobs: u32,
 }
 
 /// How many jobs of a queue can be claimed now.
@@ -153,6 +139,8 @@ pub struct QueueRecord {
     pub running: u64,
     /// How many jobs can be claimed now.
     pub gate: Gate,
+    /// How many concurrency keys have used up their rate. Their jobs wait, also while the gate is open.
+    pub full_keys: u64,
 }
 
 impl QueueLimits {

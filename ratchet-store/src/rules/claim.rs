@@ -4,14 +4,20 @@
 //! offers each job to a [`ClaimPlan`] and starts the jobs that the plan accepts. `explain` uses the same plan, so that
 //! what it calls claimable is claimed next.
 
+mod key_rates;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
+use self::key_rates::KeyRates;
+pub use self::key_rates::SpentKey;
 use super::Admission;
 use super::turns::Turns;
-use crate::model::{Breaker, ConcurrencyKey, Gate, QueueDemand, QueueRules, Suspects, Suspicion};
+use crate::model::{
+    Breaker, ConcurrencyKey, Gate, KeyRate, QueueDemand, QueueRules, Rate, Suspects, Suspicion,
+};
 
 /// What a claim must know about a due job.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +49,11 @@ pub enum Obstacle {
     Key,
     /// The breaker of the service admits no run.
     Service(Admission),
+    /// The concurrency key has used up the rate that its queue allows each key.
+    KeyRate {
+        /// When the next job of the key can be claimed.
+        until: Timestamp,
+    },
     /// The job has crashed its workers and must run in isolation.
     Isolation,
     /// The job has crashed its workers, and the claim can return no more jobs like it.
@@ -81,7 +92,7 @@ pub struct ClaimPlan {
     taken_single: u32,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Queue {
     requested: u32,
     /// The stored rules and the number of running jobs, if the queue has rules.
@@ -89,6 +100,8 @@ struct Queue {
     taken: u32,
     /// In a fair queue: the tenant of the last accepted job.
     last_tenant: Option<String>,
+    /// In a queue with a rate per key: the keys that the claim has met.
+    key_rates: KeyRates,
 }
 
 #[derive(Debug, Clone)]
@@ -109,7 +122,7 @@ impl ClaimPlan {
     /// Starts a claim of these queues.
     pub fn new(queues: &[QueueDemand], suspects: Suspects, now: Timestamp) -> Self {
         let queue = |demand: &QueueDemand| {
-            let queue = Queue { requested: demand.limit, rules: None, taken: 0, last_tenant: None };
+            let queue = Queue { requested: demand.limit, ..Queue::default() };
             (demand.queue.clone(), queue)
         };
         Self {
@@ -149,6 +162,40 @@ impl ClaimPlan {
     pub fn uncounted_key<'a>(&self, job: &Candidate<'a>) -> Option<&'a str> {
         let key = job.concurrency?.key.as_str();
         (!self.keys.contains_key(key)).then_some(key)
+    }
+
+    /// Returns the rate that a queue allows each concurrency key, if it has one.
+    pub fn rate_per_key(&self, queue: &str) -> Option<Rate> {
+        self.queues.get(queue)?.rate_per_key()
+    }
+
+    /// Returns the concurrency key of a job if it has a rate and its state is not known yet. The store must read it and
+    /// call [`Self::set_key_rate`] before it offers the job.
+    pub fn unread_key<'a>(&self, job: &Candidate<'a>) -> Option<&'a str> {
+        let key = job.concurrency?.key.as_str();
+        let queue = self.queues.get(job.queue)?;
+        (queue.rate_per_key().is_some() && !queue.key_rates.is_known(key)).then_some(key)
+    }
+
+    /// Sets the state of a concurrency key in a queue with a rate per key. A key without a state has the default one.
+    pub fn set_key_rate(&mut self, queue: &str, key: impl Into<String>, state: KeyRate) {
+        if let Some(queue) = self.queues.get_mut(queue) {
+            queue.key_rates.set(key.into(), state);
+        }
+    }
+
+    /// Returns until when a concurrency key has used up the rate that its queue allows each key, if it has.
+    pub fn key_full_until(&self, queue: &str, key: &str) -> Option<Timestamp> {
+        let queue = self.queues.get(queue)?;
+        queue.key_rates.full_until(key, queue.rate_per_key()?, self.now)
+    }
+
+    /// Returns how many more jobs of a concurrency key this claim can take by the rate of the key and by what it has
+    /// requested from the queue.
+    pub fn key_room(&self, queue: &str, key: &str) -> u32 {
+        let Some(of) = self.queues.get(queue) else { return 0 };
+        let rate = of.rate_per_key();
+        rate.map_or(u32::MAX, |rate| of.key_rates.room(key, rate, self.now)).min(self.room(queue))
     }
 
     /// Returns how many more jobs of a queue this claim can take.
@@ -194,7 +241,10 @@ impl ClaimPlan {
         let key = job.concurrency.filter(|key| !self.has_room(key)).map(|_| Obstacle::Key);
         let admission = self.admission(job.service);
         let service = (self.service_room(job.service) == 0).then_some(Obstacle::Service(admission));
-        [expired, unknown, queue, key, service, self.suspect(job)].into_iter().flatten()
+        let until = job.concurrency.and_then(|key| self.key_full_until(job.queue, &key.key));
+        let rate = until.map(|until| Obstacle::KeyRate { until });
+        // The rate of the key comes last: a job that it alone keeps from being claimed starts when time has passed.
+        [expired, unknown, queue, key, service, self.suspect(job), rate].into_iter().flatten()
     }
 
     /// Returns `true` if the job can run, in isolation if it must.
@@ -212,6 +262,11 @@ impl ClaimPlan {
             Some(obstacle) => {
                 self.isolated_waiting |= obstacle == Obstacle::Isolation;
                 self.suspects_waiting |= obstacle == Obstacle::Suspect;
+                if let (Obstacle::KeyRate { .. }, Some(key)) = (obstacle, job.concurrency)
+                    && let Some(queue) = self.queues.get_mut(job.queue)
+                {
+                    queue.key_rates.refuse(&key.key);
+                }
                 Err(obstacle)
             }
         }
@@ -239,6 +294,9 @@ impl ClaimPlan {
         };
         if let Some(queue) = self.queues.get_mut(job.queue) {
             queue.taken += 1;
+            if let Some(key) = job.concurrency {
+                queue.key_rates.accept(&key.key);
+            }
         }
         if let Some(key) = job.concurrency.and_then(|key| self.keys.get_mut(&key.key)) {
             key.taken += 1;
@@ -256,10 +314,11 @@ impl ClaimPlan {
         Accepted { probe }
     }
 
-    /// Forgets the jobs that were offered. Rules, breakers and holders are kept.
+    /// Forgets the jobs that were offered. Rules, breakers, holders and the states of keys are kept.
     pub fn restart(&mut self) {
         for queue in self.queues.values_mut() {
             (queue.taken, queue.last_tenant) = (0, None);
+            queue.key_rates.restart();
         }
         self.services.values_mut().for_each(|service| service.taken = 0);
         self.keys.values_mut().for_each(|key| key.taken = 0);
@@ -318,7 +377,21 @@ impl ClaimPlan {
         changed
     }
 
-    /// Returns how long until a rate limit or a breaker opens without intervention.
+    /// Counts the accepted jobs against the rates of their concurrency keys, at the time of the commit. Returns the keys
+    /// whose state has changed. The store must write them.
+    pub fn spend_keys(&mut self, now: Timestamp) -> Vec<SpentKey> {
+        let mut spent = Vec::new();
+        for (name, queue) in &mut self.queues {
+            if let Some(rate) = queue.rate_per_key() {
+                spent.extend(queue.key_rates.spend(name, rate, now));
+            }
+        }
+        spent.sort_by(|a, b| a.queue.cmp(&b.queue));
+        spent
+    }
+
+    /// Returns how long until the rate of a queue or a breaker opens without intervention. The store must add when the
+    /// rates of keys do ([`KeyRate::frees_waiting_at`]).
     pub fn opens_in(&self) -> Option<Duration> {
         let rates = self.queues.values().filter_map(|queue| queue.gate(self.now).until());
         let breakers =
@@ -356,6 +429,10 @@ impl ConcurrencyKey {
 }
 
 impl Queue {
+    fn rate_per_key(&self) -> Option<Rate> {
+        self.rules.as_ref()?.0.limits.rate_per_key
+    }
+
     fn gate(&self, now: Timestamp) -> Gate {
         let open = Gate::Open { most: u32::MAX };
         self.rules.as_ref().map_or(open, |(rules, running)| rules.gate(*running, now))
@@ -363,133 +440,4 @@ impl Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{BreakerSettings, BreakerUpdate, QueueLimits, QueueUpdate};
-
-    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-
-    fn plan(limit: u32, suspects: Suspects) -> ClaimPlan {
-        ClaimPlan::new(&[QueueDemand { queue: "q".to_owned(), limit }], suspects, NOW)
-    }
-
-    fn job() -> Candidate<'static> {
-        Candidate {
-            queue: "q",
-            known: true,
-            crashes: 0,
-            concurrency: None,
-            service: None,
-            expired: false,
-        }
-    }
-
-    const TOGETHER: Suspects = Suspects::beside_others(5);
-
-    #[test]
-    fn a_claim_takes_what_it_requested_and_no_more() {
-        let mut plan = plan(2, TOGETHER);
-        assert_eq!(plan.offer(&Candidate { known: false, ..job() }), Err(Obstacle::Unknown));
-        assert!(plan.offer(&job()).is_ok());
-        assert!(plan.offer(&job()).is_ok());
-        let open = Gate::Open { most: u32::MAX };
-        assert_eq!(plan.offer(&job()), Err(Obstacle::Queue(open)));
-        assert!(plan.offer(&Candidate { queue: "another", ..job() }).is_err());
-    }
-
-    // spec: L-10
-    #[test]
-    fn l_10_an_expired_job_is_passed_over() {
-        let mut plan = plan(1, TOGETHER);
-        assert_eq!(plan.offer(&Candidate { expired: true, ..job() }), Err(Obstacle::Expired));
-        assert!(plan.offer(&job()).is_ok(), "it takes no place");
-    }
-
-    #[test]
-    fn q_02_accepted_jobs_count_against_their_key() {
-        let (one, two) = (
-            ConcurrencyKey { key: "k".to_owned(), limit: 1 },
-            ConcurrencyKey { key: "k".to_owned(), limit: 2 },
-        );
-        let mut plan = plan(9, TOGETHER);
-        let (strict, lax) = (
-            Candidate { concurrency: Some(&one), ..job() },
-            Candidate { concurrency: Some(&two), ..job() },
-        );
-        assert_eq!(plan.uncounted_key(&strict), Some("k"));
-        assert_eq!(plan.offer(&strict), Err(Obstacle::Key), "not before it was counted");
-        plan.set_holders("k", Holders::Runs(0));
-        assert_eq!(plan.uncounted_key(&strict), None);
-        assert!(plan.offer(&strict).is_ok());
-        assert_eq!(plan.offer(&strict), Err(Obstacle::Key));
-        assert!(plan.offer(&lax).is_ok(), "a job with a higher limit");
-        assert_eq!(plan.offer(&lax), Err(Obstacle::Key));
-        plan.set_holders("k", Holders::Locked);
-        assert!(plan.is_locked("k"));
-        assert_eq!(plan.offer(&lax), Err(Obstacle::Key));
-    }
-
-    #[test]
-    fn q_01_rules_limit_a_queue_and_are_spent() {
-        let mut rules = QueueRules::default();
-        let rate = crate::model::Rate { jobs: 3, per: Duration::from_mins(1) };
-        rules.apply(QueueUpdate::Limit(QueueLimits {
-            concurrency: Some(5),
-            rate: Some(rate),
-            fair: false,
-        }));
-        let mut plan = plan(9, TOGETHER);
-        plan.set_rules("q", rules, 3);
-        assert_eq!(plan.room("q"), 2, "three of five run");
-        assert!(plan.offer(&job()).is_ok() && plan.offer(&job()).is_ok());
-        assert!(plan.offer(&job()).is_err());
-        assert_eq!(plan.spend(NOW).len(), 1);
-        assert_eq!(plan.room("q"), 0, "five of five run");
-        assert_eq!(plan.spend(NOW).len(), 0, "once");
-    }
-
-    #[test]
-    fn b_02_probes_are_limited_and_numbered() {
-        let mut breaker = Breaker::new(BreakerSettings { probes: 2, ..Default::default() }, NOW);
-        breaker.apply(BreakerUpdate::Open(Some(Duration::ZERO)), NOW);
-        let mut plan = plan(9, TOGETHER);
-        plan.set_breaker("s", breaker.clone(), 1);
-        let call = Candidate { service: Some("s"), ..job() };
-        assert_eq!(plan.offer(&call), Ok(Accepted { probe: Some(1) }));
-        assert!(matches!(plan.offer(&call), Err(Obstacle::Service(_))), "two probes run");
-        assert_eq!(plan.blocked_services(), ["s"]);
-        assert!(plan.offer(&job()).is_ok(), "other jobs pass");
-        breaker.apply(BreakerUpdate::Open(Some(Duration::from_secs(7))), NOW);
-        plan.set_breaker("s", breaker, 0);
-        assert!(matches!(plan.offer(&call), Err(Obstacle::Service(_))), "it is open");
-        assert_eq!(plan.opens_in(), Some(Duration::from_secs(7)));
-    }
-
-    #[test]
-    fn p_06_a_claim_returns_few_suspects_beside_others() {
-        let (few, single) = (Candidate { crashes: 3, ..job() }, Candidate { crashes: 4, ..job() });
-        let mut plan = plan(99, Suspects { few: 2, ..TOGETHER });
-        assert!(plan.offer(&few).is_ok() && plan.offer(&few).is_ok());
-        assert!(!plan.suspects_waiting());
-        assert_eq!(plan.offer(&few), Err(Obstacle::Suspect));
-        assert!(plan.offer(&single).is_ok(), "grades are counted apart");
-        assert_eq!(plan.offer(&single), Err(Obstacle::Suspect));
-        assert!(plan.suspects_waiting() && !plan.isolated_waiting());
-        assert!(plan.offer(&Candidate { crashes: 2, ..job() }).is_ok());
-        plan.restart();
-        assert!(plan.offer(&few).is_ok() && plan.offer(&single).is_ok());
-    }
-
-    #[test]
-    fn p_06_only_the_first_of_all_jobs_is_isolated() {
-        let suspect = Candidate { crashes: 5, ..job() };
-        let mut plan = plan(9, Suspects::idle(5));
-        assert!(plan.can_run(&suspect));
-        assert_eq!(plan.offer(&suspect), Err(Obstacle::Isolation));
-        assert!(plan.isolated_seen() && plan.isolated_waiting());
-        assert_eq!(plan.first_if_isolated([(1, 5, "suspect"), (2, 0, "other")]), Some("suspect"));
-        assert_eq!(plan.first_if_isolated([(2, 5, "suspect"), (1, 0, "other")]), None);
-        plan.suspects = TOGETHER;
-        assert_eq!(plan.first_if_isolated([(1, 5, "suspect")]), None);
-    }
-}
+mod tests;

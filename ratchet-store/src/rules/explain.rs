@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use super::Admission;
 use super::claim::{Candidate, ClaimPlan, Holders, Obstacle};
 use crate::model::{
-    Breaker, CancelCause, Gate, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules,
-    Suspects, Vertex, Wait,
+    Breaker, CancelCause, Gate, JobId, JobRecord, JobState, KeyRate, NodeRecord, QueueDemand,
+    QueueRules, Suspects, Vertex, Wait,
 };
 
 /// The state that a claim would evaluate for one job.
@@ -28,6 +28,8 @@ pub struct ClaimContext {
     pub running: u64,
     /// The jobs whose runs hold the concurrency key.
     pub holders: Vec<JobId>,
+    /// The state of the concurrency key, if its queue has a rate per key.
+    pub key_rate: KeyRate,
     /// The breaker of the job's service, or `None` if the store has none yet.
     pub breaker: Option<Breaker>,
     /// The number of running probes of the breaker's current opening.
@@ -82,6 +84,15 @@ pub enum Waiting {
         /// The name of the queue.
         queue: String,
         /// When the next job can be claimed.
+        until: Timestamp,
+    },
+    /// Its concurrency key has used up the rate that its queue allows each key.
+    KeyRateLimited {
+        /// The name of the queue.
+        queue: String,
+        /// The concurrency key.
+        key: String,
+        /// When the next job of the key can be claimed.
         until: Timestamp,
     },
     /// Its concurrency key has reached its limit.
@@ -179,6 +190,7 @@ impl ClaimContext {
             rules: QueueRules::default(),
             running: 0,
             holders: Vec::new(),
+            key_rate: KeyRate::default(),
             breaker: None,
             probing: 0,
             nodes: Vec::new(),
@@ -220,6 +232,7 @@ impl ClaimContext {
         plan.set_rules(&spec.queue, self.rules.clone(), self.running);
         if let Some(key) = &spec.concurrency {
             plan.set_holders(key.key.clone(), Holders::Runs(self.holders.len() as u64));
+            plan.set_key_rate(&spec.queue, key.key.clone(), self.key_rate.clone());
         }
         if let (Some(service), Some(breaker)) = (&spec.service, &self.breaker) {
             plan.set_breaker(service.clone(), breaker.clone(), self.probing);
@@ -247,6 +260,10 @@ impl ClaimContext {
                 let key = spec.concurrency.as_ref()?;
                 let holders = self.holders.clone();
                 Waiting::KeyHeld { key: key.key.clone(), limit: key.limit, holders }
+            }
+            Obstacle::KeyRate { until } => {
+                let key = spec.concurrency.as_ref()?.key.clone();
+                Waiting::KeyRateLimited { queue, key, until }
             }
             Obstacle::Service(admission) => {
                 let service = spec.service.clone()?;
@@ -348,6 +365,12 @@ impl fmt::Display for Waiting {
             }
             Self::RateLimited { queue, until } => {
                 write!(f, "the rate limit of queue `{queue}` is used up until {until}")
+            }
+            Self::KeyRateLimited { queue, key, until } => {
+                write!(
+                    f,
+                    "the rate of its concurrency key `{key}` in queue `{queue}` is used up until {until}"
+                )
             }
             Self::KeyHeld { key, limit, holders } => {
                 let holders: Vec<_> = holders.iter().map(ToString::to_string).collect();

@@ -18,6 +18,7 @@ pub mod insert;
 pub mod node;
 pub mod operation;
 pub mod queue;
+pub mod rate;
 pub mod recurring;
 pub mod search;
 pub mod stats;

@@ -1,16 +1,13 @@
-//! The limits of a queue: pause, cluster-wide concurrency and rate. The turns of tenants are in
-//! [`rules::turns`](super::turns).
+//! The limits of a queue: pause, cluster-wide concurrency and rate. The arithmetic of rates is in
+//! [`rules::rate`](super::rate), the turns of tenants are in [`rules::turns`](super::turns), and the rates of
+//! concurrency keys are part of a [claim](super::claim).
 //!
 //! A store keeps [`QueueRules`] for each queue that has any, and calls [`QueueRules::gate`] before it claims. `explain`
 //! calls the same function.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
-use crate::model::{
-    DeclaredLimits, Gate, QueueLimits, QueueRules, QueueUpdate, Rate, Recent, later,
-};
+use crate::model::{DeclaredLimits, Gate, QueueLimits, QueueRules, QueueUpdate, Rate};
 
 impl QueueRules {
     /// Returns `true` if there are no rules to store.
@@ -31,15 +28,9 @@ impl QueueRules {
             }
         }
         if let Some(rate) = self.limits.rate {
-            let counting = self.recent.iter().filter(|recent| counts(recent, rate, now));
-            let used =
-                counting.clone().fold(0_u32, |used, recent| used.saturating_add(recent.jobs));
-            most = most.min(rate.jobs.saturating_sub(used));
+            most = most.min(self.recent.room(rate, now));
             if most == 0 {
-                let until =
-                    counting.map(|recent| later(recent.last, rate.per)).min().unwrap_or(now);
-                // The window is closed: the instant `until` itself is still inside.
-                return Gate::RateLimited { until: later(until, Duration::from_micros(1)) };
+                return Gate::RateLimited { until: self.recent.frees_at(rate, now) };
             }
         }
         Gate::Open { most }
@@ -47,14 +38,8 @@ impl QueueRules {
 
     /// Counts claimed jobs against the rate limit.
     pub fn claimed(&mut self, jobs: u32, now: Timestamp) {
-        let Some(rate) = self.limits.rate.filter(|_| jobs > 0) else { return };
-        self.recent.retain(|recent| counts(recent, rate, now));
-        match self.recent.back_mut() {
-            Some(recent) if now < later(recent.first, rate.per / 100) => {
-                recent.last = recent.last.max(now);
-                recent.jobs = recent.jobs.saturating_add(jobs);
-            }
-            _ => self.recent.push_back(Recent { first: now, last: now, jobs }),
+        if let Some(rate) = self.limits.rate {
+            self.recent.count(rate, jobs, now);
         }
     }
 
@@ -92,8 +77,11 @@ impl QueueRules {
         let declared = || self.declared.iter().map(|declared| declared.limits);
         self.limits = self.set_by_operator.unwrap_or_else(|| {
             let concurrency = declared().filter_map(|limits| limits.concurrency).min();
-            let rate = declared().filter_map(|limits| limits.rate).reduce(lower);
-            QueueLimits { concurrency, rate, fair: declared().any(|limits| limits.fair) }
+            let rate = declared().filter_map(|limits| limits.rate).reduce(Rate::lower);
+            let rate_per_key = declared().filter_map(|limits| limits.rate_per_key);
+            let rate_per_key = rate_per_key.reduce(Rate::lower);
+            let fair = declared().any(|limits| limits.fair);
+            QueueLimits { concurrency, rate, rate_per_key, fair }
         });
         if self.limits.rate.is_none() {
             self.recent.clear();
@@ -104,23 +92,12 @@ impl QueueRules {
     }
 }
 
-/// Returns the rate with fewer jobs in the long run, and of two equal ones the rate with the shorter period.
-fn lower(a: Rate, b: Rate) -> Rate {
-    let product = |jobs: u32, per: Duration| u128::from(jobs).saturating_mul(per.as_nanos());
-    let order = product(a.jobs, b.per).cmp(&product(b.jobs, a.per)).then(a.per.cmp(&b.per));
-    if order.is_le() { a } else { b }
-}
-
-fn counts(recent: &Recent, rate: Rate, now: Timestamp) -> bool {
-    now <= later(recent.last, rate.per)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use std::time::Duration;
 
     use super::*;
-    use crate::model::Declarations;
+    use crate::model::{Declarations, later};
 
     fn at(micros: u64) -> Timestamp {
         later(Timestamp::UNIX_EPOCH, Duration::from_micros(micros))
@@ -192,6 +169,23 @@ mod tests {
     }
 
     #[test]
+    fn q_06_the_lowest_rate_per_key_applies_beside_the_other_limits() {
+        let each =
+            |jobs| QueueLimits { rate_per_key: per(jobs, 60).rate, ..QueueLimits::default() };
+        let mut rules = QueueRules::default();
+        assert!(rules.apply(declares("a", each(5))) && rules.apply(declares("b", each(3))));
+        assert!(rules.apply(declares("c", at_once(9))));
+        assert_eq!(rules.limits, QueueLimits { concurrency: Some(9), ..each(3) });
+        assert!(rules.apply(QueueUpdate::Limit(each(8))));
+        assert_eq!((rules.limits, rules.set_by_operator), (each(8), Some(each(8))));
+        assert_eq!(rules.gate(0, at(0)), Gate::Open { most: u32::MAX }, "the queue is open");
+        assert!(rules.apply(QueueUpdate::Reset));
+        assert_eq!(rules.limits.rate_per_key, each(3).rate_per_key);
+        assert!(rules.limits.problem().is_none());
+        assert!(each(0).problem().is_some_and(|problem| problem.contains("`rate_per_key`")));
+    }
+
+    #[test]
     fn q_07_a_queue_is_fair_if_one_program_declares_it() {
         let fair = QueueLimits { fair: true, ..QueueLimits::default() };
         let mut rules = QueueRules::default();
@@ -229,27 +223,5 @@ mod tests {
         assert_eq!(rules.gate(0, at(1_000_000)), Gate::RateLimited { until: at(1_000_001) });
         assert_eq!(rules.gate(0, at(1_000_001)), Gate::Open { most: 4 });
         assert_eq!(rules.gate(0, at(1_500_001)), Gate::Open { most: 10 });
-    }
-
-    proptest! {
-        /// A claimer takes as many jobs as the gate allows at random times: no window of the period exceeds the limit.
-        #[test]
-        fn q_01_no_window_holds_more_than_the_rate(
-            jobs in 1..50_u32, per_ms in 1..2_000_u64,
-            steps in prop::collection::vec((0..400_000_u64, 1..40_u32), 1..200),
-        ) {
-            let rate = Rate { jobs, per: Duration::from_millis(per_ms) };
-            let mut rules = limited(QueueLimits { rate: Some(rate), ..QueueLimits::default() });
-            let (mut now, mut claims) = (0, Vec::new());
-            for (pause, wanted) in steps {
-                now += pause;
-                let taken = rules.gate(0, at(now)).most().min(wanted);
-                rules.claimed(taken, at(now));
-                claims.push((now, taken));
-                let window = claims.iter().filter(|(when, _)| *when + per_ms * 1000 >= now);
-                prop_assert!(window.map(|(_, taken)| *taken).sum::<u32>() <= jobs);
-                prop_assert!(rules.recent.len() <= 102);
-            }
-        }
     }
 }

@@ -318,6 +318,11 @@ pub(crate) static ACTIONS: [Action; 39] = [
             "The maximum in the whole cluster. Empty: no limit.",
         ),
         field("rate", "Started per period", "Such as 50/s, 1000/m or 5/10s. Empty: no limit."),
+        field(
+            "rate_per_key",
+            "Started per period for each concurrency key",
+            "Such as 5/m. Jobs without a key are not affected. Empty: no limit.",
+        ),
         field("fair", "Tenants in turn", "yes or no. One job of each tenant before a second one of any."),
     ]),
     verb("queues.pause", "Pause", "Pause a queue", "The queue is paused.", Target::Queue),

@@ -15,7 +15,7 @@ pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
 pub(crate) use bulk::verb as bulk_verb;
 pub(crate) use edit::refusal as edit_refusal;
 pub(crate) use perform::{Done, perform};
-pub(crate) use preview::{Preview, limits_text, preview};
+pub(crate) use preview::{Preview, limits_text, preview, written_rate};
 
 use std::fmt::Write as _;
 

@@ -184,6 +184,10 @@ pub(super) fn limits(order: &Order) -> Result<QueueLimits, Problem> {
     if !rate.is_empty() {
         limits.rate = Some(read_rate(rate)?);
     }
+    let each = order.fields.get("rate_per_key");
+    if !each.is_empty() {
+        limits.rate_per_key = Some(read_rate(each)?);
+    }
     limits.fair = match order.fields.get("fair") {
         "" | "no" => false,
         "yes" => true,

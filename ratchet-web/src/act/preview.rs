@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits};
+use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits, Rate};
 use ratchet_store::model::{NodeAction, TransitionKind};
 
 use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
@@ -165,9 +165,9 @@ async fn queue(request: &Request, order: &Order) -> Result<Preview, Problem> {
 pub(crate) fn limits_text(limits: &QueueLimits) -> String {
     let mut parts = Vec::new();
     parts.extend(limits.concurrency.map(|jobs| format!("{} at once", count(jobs.into()))));
-    parts.extend(
-        limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))),
-    );
+    let rate = |rate: Rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per));
+    parts.extend(limits.rate.map(rate));
+    parts.extend(limits.rate_per_key.map(|each| format!("{} for each key", rate(each))));
     parts.extend(limits.fair.then(|| "tenants in turn".to_owned()));
     if parts.is_empty() { "no limits".to_owned() } else { parts.join(", ") }
 }
@@ -175,13 +175,15 @@ pub(crate) fn limits_text(limits: &QueueLimits) -> String {
 fn limit_options(limits: &QueueLimits) -> String {
     let mut parts = Vec::new();
     parts.extend(limits.concurrency.map(|jobs| format!("--concurrency {jobs}")));
-    parts.extend(
-        limits.rate.map(|rate| {
-            format!("--rate {}/{}", rate.jobs, crate::text::written_duration(rate.per))
-        }),
-    );
+    parts.extend(limits.rate.map(|rate| format!("--rate {}", written_rate(rate))));
+    parts.extend(limits.rate_per_key.map(|rate| format!("--rate-per-key {}", written_rate(rate))));
     parts.extend(limits.fair.then(|| "--fair".to_owned()));
     if parts.is_empty() { "--none".to_owned() } else { parts.join(" ") }
+}
+
+/// Returns a rate as it is written in a form or on the command line.
+pub(crate) fn written_rate(rate: Rate) -> String {
+    format!("{}/{}", rate.jobs, crate::text::written_duration(rate.per))
 }
 
 async fn breaker(request: &Request, order: &Order) -> Result<Preview, Problem> {

@@ -114,6 +114,9 @@ fn words(view: Option<&str>) -> String {
         (Value::Null, Value::Null) if value["limits"]["fair"] == true => {
             "tenants in turn".to_owned()
         }
+        (Value::Null, Value::Null) if value["limits"]["rate_per_key"].is_object() => {
+            "limited rate per key".to_owned()
+        }
         (Value::Null, Value::Null) if value.get("limits").is_some() => "no limits".to_owned(),
         (Value::Null, Value::Null) => brief(view, 60),
         (concurrency, Value::Null) => format!("{concurrency} at once"),

@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use ratchet_core::{Explanation, Filter, JobState, QueueOverview, Waiting};
 
 use super::{action_buttons, commands, jobs, queues};
-use crate::act::{self, Target, limits_text};
+use crate::act::{self, Target, limits_text, written_rate};
 use crate::history;
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Answer, Request};
-use crate::text::{brief, count, shell, written_duration};
+use crate::text::{brief, count, shell};
 use crate::views::{Page, card, chip, definition, empty, hint, time_or};
 
 /// How many waiting jobs are explained.
@@ -67,11 +67,16 @@ pub(crate) async fn page(request: Request) -> Answer {
     // The form begins with the limits that apply.
     let limits = queue.rules.as_ref().map(|record| record.rules.limits).unwrap_or_default();
     let concurrency = limits.concurrency.map(|most| most.to_string()).unwrap_or_default();
-    let rate = limits.rate.map(|rate| format!("{}/{}", rate.jobs, written_duration(rate.per)));
-    let rate = rate.unwrap_or_default();
+    let rate = limits.rate.map(written_rate).unwrap_or_default();
+    let rate_per_key = limits.rate_per_key.map(written_rate).unwrap_or_default();
     let fair = if limits.fair { "yes" } else { "" };
-    let target =
-        [("queue", name.as_str()), ("concurrency", &concurrency), ("rate", &rate), ("fair", fair)];
+    let target = [
+        ("queue", name.as_str()),
+        ("concurrency", &concurrency),
+        ("rate", &rate),
+        ("rate_per_key", &rate_per_key),
+        ("fair", fair),
+    ];
     let mut page = Page::new("queues", brief(&name, 120), content);
     page.parent = Some((request.root.to("queues"), "Queues"));
     page.beside = html! { span #gate data-live="" { (queues::gate_chip(queue)) } };
@@ -113,6 +118,12 @@ fn rules(request: &Request, queue: &QueueOverview) -> Markup {
         Some(record) => html! {
             p { "In effect: " strong { (queues::limits(queue, request.now)) } }
             div { (count(queue.count(JobState::Running))) " running" (queues::use_bar(queue)) }
+            @if record.full_keys > 0 {
+                p {
+                    @if record.full_keys == 1 { "1 concurrency key has" } @else { (count(record.full_keys)) " concurrency keys have" }
+                    " used up the rate. Other jobs of the queue start."
+                }
+            }
             @if let Some(set) = &record.rules.set_by_operator { p { "Set by an operator: " (limits_text(set)) } }
             @for declared in &record.rules.declared {
                 p { "Declared by " code { (brief(&declared.program, 60)) } ": " (limits_text(&declared.limits)) }
@@ -155,6 +166,7 @@ fn cause(reason: &Waiting) -> &'static str {
         Waiting::QueuePaused { .. } => "the queue, which is paused",
         Waiting::QueueFull { .. } => "the concurrency limit of the queue",
         Waiting::RateLimited { .. } => "the rate limit of the queue",
+        Waiting::KeyRateLimited { .. } => "the rate of their concurrency key",
         Waiting::KeyHeld { .. } => "other jobs with their concurrency key",
         Waiting::BreakerOpen { .. } => "a breaker that is open",
         Waiting::BreakerProbing { .. } => "the trial runs of a breaker",

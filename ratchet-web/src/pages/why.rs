@@ -67,6 +67,10 @@ fn reason_text(request: &Request, job: &JobRecord, reason: &Waiting) -> Markup {
             Waiting::RateLimited { queue, until } => {
                 "The rate limit of queue " (queue_link(queue)) " is used up. The next job starts " (time(*until, now)) "."
             }
+            Waiting::KeyRateLimited { queue, key, until } => {
+                "The rate of its concurrency key " code { (brief(key, 60)) } " in queue " (queue_link(queue))
+                " is used up. The next job with this key starts " (time(*until, now)) "."
+            }
             Waiting::KeyHeld { key, limit, holders } => {
                 "Its concurrency key " code { (brief(key, 60)) } " (limit " (limit) ") is held by "
                 @for (at, holder) in holders.iter().take(5).enumerate() {

@@ -149,14 +149,35 @@ async fn queues_breakers_and_schedules_are_changed() {
         let queues = ratchet.queues().list().await.expect("lists");
         queues.into_iter().find(|record| record.queue == name)
     };
-    let limits = [("queue", "payments"), ("concurrency", "7"), ("rate", "5/10s"), ("fair", "yes")];
-    let ask = "/act/queues.limit?queue=payments&concurrency=7&rate=5%2F10s&fair=yes";
+    let limits = [
+        ("queue", "payments"),
+        ("concurrency", "7"),
+        ("rate", "5/10s"),
+        ("rate_per_key", "2/m"),
+        ("fair", "yes"),
+    ];
+    let ask =
+        "/act/queues.limit?queue=payments&concurrency=7&rate=5%2F10s&rate_per_key=2%2Fm&fair=yes";
     let ask = site.get(ask).await;
-    assert!(ask.body.contains("7 at once, 5 per 10 s, tenants in turn"), "{}", ask.body);
-    assert!(ask.body.contains("--concurrency 7 --rate 5/10s --fair"), "{}", ask.body);
+    assert!(
+        ask.body.contains("7 at once, 5 per 10 s, 2 per 1 m for each key, tenants in turn"),
+        "{}",
+        ask.body
+    );
+    assert!(
+        ask.body.contains("--concurrency 7 --rate 5/10s --rate-per-key 2/1m --fair"),
+        "{}",
+        ask.body
+    );
     assert_eq!(site.post("/act/queues.limit", &limits).await.status, 303);
     let limited = queue("payments").await.expect("limited").rules.limits;
     assert_eq!((limited.concurrency, limited.fair), (Some(7), true));
+    let each = limited.rate_per_key.expect("each key has a rate");
+    assert_eq!((each.jobs, each.per.as_secs()), (2, 60));
+    let page = site.get("/queue?name=payments").await;
+    assert!(page.body.contains("2 per 1 m for each key"), "{}", page.body);
+    let wrong = [("queue", "mail"), ("rate_per_key", "soon")];
+    assert_eq!(site.post("/act/queues.limit", &wrong).await.status, 422);
     assert_eq!(site.post("/act/queues.reset", &[("queue", "payments")]).await.status, 303);
     assert!(queue("payments").await.is_none());
     assert_eq!(site.post("/act/queues.resume", &[("queue", "imports")]).await.status, 303);

@@ -212,6 +212,37 @@ pub async fn q_01_a_rate_is_waited_for(fixture: EngineFixture) {
     worker.stop().await;
 }
 
+pub async fn q_06_the_rate_of_a_key_is_waited_for(fixture: EngineFixture) {
+    let each = |queue: ratchet_core::QueueConfig| queue.rate_per_key(2, Duration::from_mins(1));
+    let (ratchet, worker) = start(fixture.builder().queue("default", each)).await;
+    let mut jobs = Vec::new();
+    for number in 0..10 {
+        let key = format!("customer-{}", number % 2);
+        let job = ratchet.enqueue(Script::of([Step::Ok])).concurrency_key(key, 9);
+        jobs.push(job.await.expect("enqueues").id());
+    }
+    let free = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, free.id(), JobState::Succeeded).await;
+    for id in &jobs {
+        fixture.until(&ratchet, *id, JobState::Succeeded).await;
+    }
+    for customer in 0..2 {
+        let mut started = Vec::new();
+        for id in jobs.iter().skip(customer).step_by(2) {
+            let job = ratchet.jobs().get(*id).await.expect("reads").expect("exists");
+            started.push(job.started_at.expect("ran"));
+        }
+        assert!(started.is_sorted(), "in the order of their submits: {started:?}");
+        for window in started.windows(3) {
+            let span = window[2].duration_since(window[0]);
+            assert!(span.as_secs() >= 60, "three within {span:?}");
+        }
+    }
+    let queue = &ratchet.queues().list().await.expect("lists")[0];
+    assert!(queue.rules.declared[0].limits.rate_per_key.is_some(), "{queue:?}");
+    worker.stop().await;
+}
+
 pub async fn q_01_a_queue_can_be_paused_and_resumed(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     ratchet.queues().pause("default").await.expect("pauses");

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ratchet_core::{
-    JobState, MetricValue, Metrics, OutcomeSink, Ratchet, SinkError, StatsBy, StatsTier,
+    JobState, MetricValue, Metrics, OutcomeSink, QueueLimits, Ratchet, Rate, SinkError, StatsBy,
+    StatsTier,
 };
 use ratchet_store::model::{AttemptOutcome, JobOutcome};
 
@@ -155,8 +156,12 @@ pub async fn v_03_gauges_of_the_store_are_sampled(fixture: EngineFixture) {
     for _ in 0..3 {
         ratchet.enqueue(Script::of([Step::Ok])).queue("mail").await.expect("enqueues");
     }
-    let failing = ratchet.enqueue(Script::of([Step::Permanent])).await.expect("enqueues");
+    let failing = ratchet.enqueue(Script::of([Step::Permanent])).concurrency_key("k", 1);
+    let failing = failing.await.expect("enqueues");
     ratchet.queues().pause("mail").await.expect("pauses");
+    let mut each = QueueLimits::default();
+    each.rate_per_key = Some(Rate { jobs: 1, per: Duration::from_hours(1) });
+    ratchet.queues().limit("default", each).await.expect("limits");
     ratchet.breakers().open("payments", None).await.expect("opens");
     let worker = ratchet.start().await.expect("starts");
     fixture.ended(&ratchet, failing.id()).await;
@@ -166,6 +171,7 @@ pub async fn v_03_gauges_of_the_store_are_sampled(fixture: EngineFixture) {
         ("ratchet.queue.depth", &["mail"][..], 3.0),
         ("ratchet.queue.depth", &["default"], 0.0),
         ("ratchet.queue.blocked", &["mail", "paused"], 3.0),
+        ("ratchet.queue.full_keys", &["default"], 1.0),
         ("ratchet.dlq.depth", &["default"], 1.0),
         ("ratchet.breaker.state", &["payments"], 2.0),
         ("ratchet.node.live", &[], 1.0),

@@ -143,6 +143,9 @@ async fn queue_rules(ratchet: &Ratchet, table: &mut Table) {
         let mut limits = QueueLimits::default();
         limits.rate = Some(Rate { jobs, per });
         table.add("rate of a queue", value, queues.limit("q", limits).await.map(drop));
+        let mut limits = QueueLimits::default();
+        limits.rate_per_key = Some(Rate { jobs, per });
+        table.add("rate per key of a queue", value, queues.limit("q", limits).await.map(drop));
     }
 }
 

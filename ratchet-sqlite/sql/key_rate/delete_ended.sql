@@ -1,0 +1,4 @@
+-- Deletes states that say nothing any more.
+DELETE FROM ratchet_key_rate WHERE (queue, key) IN (
+    SELECT queue, key FROM ratchet_key_rate WHERE ends <= ?1 ORDER BY ends LIMIT 10000
+)
