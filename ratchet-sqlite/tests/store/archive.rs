@@ -226,7 +226,12 @@ async fn a_01_jobs_that_were_archived_without_their_keys_are_found_by_them() {
     sqlx::raw_sql(
         "DROP INDEX ratchet_archived_business_key;
          ALTER TABLE ratchet_archived DROP COLUMN business_key;
-         DELETE FROM ratchet_schema WHERE version = 24",
+         DROP TABLE ratchet_key_rate;
+         DROP INDEX ratchet_aside_back;
+         DROP INDEX ratchet_aside_brought;
+         ALTER TABLE ratchet_aside DROP COLUMN back;
+         ALTER TABLE ratchet_aside DROP COLUMN brought;
+         DELETE FROM ratchet_schema WHERE version >= 24",
     )
     .execute(&mut archive)
     .await
