@@ -6,7 +6,7 @@ const _: Mailer = Mailer;
 
 impl Mailer {
     #[job]
-    async fn start(to: String) {
+    async fn deliver(to: String) {
         drop(to);
     }
 }
