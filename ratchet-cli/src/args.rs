@@ -1,7 +1,6 @@
 //! The command line: options and subcommands, one file per group of nouns.
 
 mod archive;
-mod erasures;
 mod flows;
 mod global;
 mod jobs;
@@ -19,7 +18,6 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use self::archive::Archive;
-pub(crate) use self::erasures::{Erasures, Ledger, Subject};
 pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects, WhichRejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations, Place};
@@ -103,12 +101,6 @@ pub(crate) enum Command {
     /// Shows, exports and deletes jobs that are kept after their retention
     #[command(subcommand)]
     Archive(Archive),
-    /// Deletes everything of a tenant or of a correlation id
-    #[command(subcommand)]
-    Erasures(Erasures),
-    /// Deletes idempotency keys
-    #[command(subcommand)]
-    Ledger(Ledger),
     /// Shows and verifies who changed what, when and why
     #[command(subcommand)]
     Audit(Audit),

@@ -24,7 +24,6 @@ mod connection_cache;
 mod content;
 mod db;
 mod decode_claim;
-mod erasure;
 mod error;
 mod exchange;
 mod expiry;

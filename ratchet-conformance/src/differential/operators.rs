@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use ratchet_store::model::{
-    BulkVerb, Change, ChangeReply, ErasurePhase, Filter, Judgment, MarkFailure, NewJob, NodeId,
-    NodeReply, NodeUpdate, OperationId, OperationState, OperationUpdate, Page, PageRequest,
+    BulkVerb, Change, ChangeReply, Filter, Judgment, MarkFailure, NewJob, NodeId, NodeReply,
+    NodeUpdate, OperationId, OperationState, OperationUpdate, PageRequest,
 };
-use ratchet_store::rules::{erasure, operation};
+use ratchet_store::rules::operation;
 use uuid::Uuid;
 
 use super::driver::{Driver, TICK, ok};
@@ -94,24 +94,14 @@ impl Driver<'_> {
             let current = reply.operation;
             let _ = write!(
                 pages,
-                "{} {:?} {} {} {} {:?}; ",
-                current.state,
-                current.cursor,
-                current.matched,
-                current.changed,
-                current.refused,
-                current.erasure
+                "{} {:?} {} {} {}; ",
+                current.state, current.cursor, current.matched, current.changed, current.refused
             );
-            let waits = !reply.applied || erasure::must_wait(&current);
-            if current.state != OperationState::Running || waits {
+            if current.state != OperationState::Running {
                 break;
             }
             let request = PageRequest { before: current.cursor, limit: 2 };
-            let visits = erasure::phase(&current).is_none_or(ErasurePhase::visits_jobs);
-            let page = match visits {
-                true => ok(store.list(&operation::listing(&current), request).await),
-                false => Page::default(),
-            };
+            let page = ok(store.list(&operation::listing(&current), request).await);
             update = operation::page(&current, &page);
         }
         pages

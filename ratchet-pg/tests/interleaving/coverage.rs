@@ -47,7 +47,6 @@ const LOOKS: &[&str] = &[
     "oldest_due",
     "audit",
     "audit_head",
-    "erasable",
     "operations",
     "catalog",
     "archive_status",

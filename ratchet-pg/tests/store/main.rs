@@ -7,7 +7,6 @@ mod blocked;
 mod canonical;
 mod competing_claimers;
 mod enqueue_from_catalog;
-mod erasure;
 mod faults;
 mod graphs;
 #[path = "../../../ratchet-conformance/shared/graphs_in_tx.rs"]
@@ -23,7 +22,6 @@ mod opening;
 mod outages;
 mod partitions;
 mod protected;
-mod restored;
 mod roles;
 mod shop;
 mod snapshot;

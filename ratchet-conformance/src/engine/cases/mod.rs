@@ -13,7 +13,6 @@ pub mod declared_rules;
 pub mod edit;
 pub mod encryption;
 pub mod engine_death;
-pub mod erasures;
 pub mod events;
 pub mod failures;
 pub mod health;

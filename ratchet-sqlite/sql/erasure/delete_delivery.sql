@@ -1,2 +1,0 @@
--- Deletes a message.
-DELETE FROM ratchet_delivery WHERE number = ?1
