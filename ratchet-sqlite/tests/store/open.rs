@@ -43,7 +43,7 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
     let mut conn = connect(&path).await;
-    sqlx::query("INSERT INTO ratchet_schema VALUES (25, 0)")
+    sqlx::query("INSERT INTO ratchet_schema VALUES (26, 0)")
         .execute(&mut conn)
         .await
         .expect("writes");

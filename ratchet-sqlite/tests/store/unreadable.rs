@@ -360,7 +360,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
         .run("INSERT INTO ratchet_breaker VALUES ('bank', 0, '{'), (CAST(x'ff' AS TEXT), 0, '{')")
         .await;
     bench.run("INSERT INTO ratchet_queue VALUES ('other', 1, '{')").await;
-    bench.run("INSERT INTO ratchet_aside VALUES (7, 'default', CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, 1)").await;
+    bench.run("INSERT INTO ratchet_aside VALUES (7, 'default', CAST(x'ff' AS TEXT), 1, NULL, NULL, NULL, 1, NULL, NULL)").await;
     bench.run("INSERT INTO ratchet_count VALUES (7, 9, 1), (7, 0, 9223372036854775807)").await;
     bench.run("INSERT INTO ratchet_schedule VALUES ('broken', -1, 0, 0, '{')").await;
     bench.run("INSERT INTO ratchet_lingering VALUES (x'00', x'00', 1, x'00', 1, NULL, 'default', NULL)").await;
