@@ -16,7 +16,7 @@ pub(super) struct KeyRates {
 #[derive(Debug)]
 struct Entry {
     state: KeyRate,
-    /// When the state says nothing any more.
+    /// When no counted claim is left in the period.
     ends: Timestamp,
 }
 
@@ -55,7 +55,7 @@ impl KeyRates {
         self.states(queue).filter_map(|state| state.frees_waiting_at(now)).min()
     }
 
-    /// Removes the states that say nothing any more.
+    /// Removes the states of keys that have no counted claim in the period.
     pub(super) fn remove_ended(&mut self, now: Timestamp) {
         self.queues.retain(|_, keys| {
             keys.retain(|_, entry| entry.ends > now);

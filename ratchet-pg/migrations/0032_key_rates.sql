@@ -9,7 +9,7 @@ CREATE TABLE ratchet.key_rate (
     full_until bigint,
     -- Whether a claim has passed over a job of the key because the rate was used up.
     waiting boolean NOT NULL,
-    -- When the state says nothing any more.
+    -- When no counted claim is left in the period, so that the row can be deleted.
     ends bigint NOT NULL,
     PRIMARY KEY (queue, key)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);

@@ -8,7 +8,7 @@ CREATE TABLE ratchet_key_rate (
     full_until INTEGER,
     -- Whether a claim has passed over a job of the key because the rate was used up.
     waiting    INTEGER NOT NULL,
-    -- When the state says nothing any more.
+    -- When no counted claim is left in the period, so that the row can be deleted.
     ends       INTEGER NOT NULL,
     PRIMARY KEY (queue, key)
 ) STRICT, WITHOUT ROWID;

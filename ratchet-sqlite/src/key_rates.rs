@@ -152,7 +152,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Deletes the states of keys that say nothing any more, and lets lanes bring back jobs if those that they have
+    /// Deletes the states of keys that have no counted claim in the period, and lets lanes bring back jobs if those that they have
     /// brought back were not claimed.
     pub(crate) async fn sweep_key_rates(&mut self) -> Result<(), sqlx::Error> {
         let now = self.micros();

@@ -143,7 +143,7 @@ pub async fn q_06_a_claim_says_when_the_rate_of_a_key_lets_a_job_start(world: &W
         world.pass(secs(1)).await;
     }
     let other = world.node().await;
-    assert!(other.ask(other.request(9)).await.next_due.is_some(), "any claimer is told");
+    assert!(other.ask(other.request(9)).await.next_due.is_some(), "every claimer gets the time");
     world.pass(secs(60)).await;
     assert_eq!(other.claim(9).await.len(), 1);
     assert_eq!(node.ask(node.request(9)).await.next_due, None);
@@ -273,7 +273,7 @@ pub async fn q_06_a_rate_per_key_that_is_no_longer_declared_frees_all_jobs(world
     assert_eq!(rest, ids[1..]);
     assert!(declare(world, &next, each_minute(1)).await);
     let again = world.submit_all(keyed(world, 2, "k")).await;
-    assert_eq!(node.claim_ids(9).await, again[..1], "the count begins anew");
+    assert_eq!(node.claim_ids(9).await, again[..1], "no earlier claim counts");
 }
 
 pub async fn q_06_what_an_operator_sets_replaces_the_declared_rate_per_key(world: &World) {

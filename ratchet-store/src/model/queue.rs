@@ -42,10 +42,10 @@ impl QueueLimits {
         if self.concurrency == Some(0) {
             return Some("`concurrency` must be at least 1; to stop the queue, pause it");
         }
-        if self.rate.is_some_and(|rate| !rate.makes_sense()) {
+        if self.rate.is_some_and(|rate| !rate.is_valid()) {
             return Some("`rate` must be at least one job in a time longer than zero");
         }
-        let wrong = self.rate_per_key.is_some_and(|rate| !rate.makes_sense());
+        let wrong = self.rate_per_key.is_some_and(|rate| !rate.is_valid());
         wrong.then_some("`rate_per_key` must be at least one job in a time longer than zero")
     }
 }

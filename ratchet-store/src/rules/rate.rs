@@ -12,7 +12,7 @@ const AFTER: Duration = Duration::from_micros(1);
 
 impl Rate {
     /// Returns `true` if at least one job may start in a time longer than zero.
-    pub(crate) fn makes_sense(self) -> bool {
+    pub(crate) fn is_valid(self) -> bool {
         self.jobs >= 1 && !self.per.is_zero()
     }
 
@@ -94,7 +94,7 @@ impl KeyRate {
         self.waiting
     }
 
-    /// Returns when the state says nothing any more, so that it can be removed.
+    /// Returns when no counted claim is left in the period, so that the state can be deleted.
     pub fn ends_at(&self, rate: Rate) -> Timestamp {
         self.window.ends_at(rate).unwrap_or(Timestamp::MIN)
     }

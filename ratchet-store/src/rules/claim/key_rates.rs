@@ -30,7 +30,7 @@ pub struct SpentKey {
     pub key: String,
     /// Its state.
     pub state: KeyRate,
-    /// When the state says nothing any more.
+    /// When no counted claim is left in the period, so that the state can be deleted.
     pub ends: Timestamp,
     /// From when on jobs of the key that were set aside must be considered again.
     pub back: Timestamp,
@@ -86,8 +86,8 @@ impl KeyRates {
             let (taken, refused) =
                 (std::mem::take(&mut key.taken), std::mem::take(&mut key.refused));
             // A claim that has only passed over jobs changes nothing if an earlier one has done so too.
-            let told = key.state.frees_waiting_at(now).is_some();
-            if taken == 0 && (!refused || told) {
+            let is_noted = key.state.frees_waiting_at(now).is_some();
+            if taken == 0 && (!refused || is_noted) {
                 continue;
             }
             key.state.claimed(rate, taken, refused, now);
