@@ -128,7 +128,7 @@ pub(crate) fn draw(series: &StatsSeries) -> Vec<Chart> {
                 line("failed", "c3", &|point| rate(point.counts.failed)),
             ],
             marks: marks.clone(),
-            unit: per_minute,
+            unit: short,
         },
         Chart {
             title: "Wait, and the age of the oldest job",
@@ -154,20 +154,36 @@ pub(crate) fn draw(series: &StatsSeries) -> Vec<Chart> {
             title: "Waiting jobs",
             lines: vec![line("depth", "c1", &depth)],
             marks,
-            unit: whole,
+            unit: short,
         },
     ]
 }
 
-pub(crate) fn per_minute(value: f64) -> String {
-    if value >= 10.0 || value == 0.0 { whole(value) } else { format!("{value:.1}") }
-}
-
+/// Writes a number with three digits, such as 0.025, 1.25 or 1,250.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative")]
-pub(crate) fn whole(value: f64) -> String {
-    count(value.round() as u64)
+pub(crate) fn short(value: f64) -> String {
+    if value >= 100.0 || value <= 0.0 {
+        return count(value.round() as u64);
+    }
+    let decimals = (2.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn length(value: f64) -> String {
     duration(Duration::try_from_secs_f64(value).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_an_axis_are_short_and_distinct() {
+        let numbers = [0.0, 0.025, 0.05, 0.25, 1.0, 1.25, 10.0, 37.5, 99.99, 100.0, 1250.0];
+        let texts = numbers.map(short);
+        let expected =
+            ["0", "0.025", "0.05", "0.25", "1", "1.25", "10", "37.5", "100", "100", "1,250"];
+        assert_eq!(texts, expected);
+    }
 }

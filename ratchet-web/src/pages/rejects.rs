@@ -1,14 +1,15 @@
 //! Items that jobs have rejected: groups, how their number grows, and the items of a job.
 
 use maud::{Markup, html};
-use ratchet_core::RejectTrends;
+use ratchet_core::{RejectTrend, RejectTrends};
 use ratchet_store::model::RejectFilter;
 
 use super::stats::spans;
 use super::{action_buttons, commands};
 use crate::act::{self, Target};
 use crate::charts::lines::{Chart, Line, Point};
-use crate::history::{DEFAULT_SPAN, span};
+use crate::history::{DEFAULT_SPAN, short, span};
+use crate::problem::Problem;
 use crate::request::{Answer, Request};
 use crate::text::{count, shell};
 use crate::views::{Page, Table, card, empty, job_link, text, time};
@@ -59,11 +60,11 @@ async fn groups(
     request: &Request,
     filter: &RejectFilter,
     trends: &RejectTrends,
-) -> Result<Markup, crate::problem::Problem> {
+) -> Result<Markup, Problem> {
     let headings = ["job", "error", "#items", "#in this time", "oldest", "latest", "fingerprint"];
     let mut table = Table::new("Rejected items", &headings);
     for group in request.ratchet().rejects().groups(filter).await? {
-        let is_same = |trend: &&ratchet_core::RejectTrend| {
+        let is_same = |trend: &&RejectTrend| {
             (&trend.job_name, &trend.error_type, &trend.fingerprint)
                 == (&group.job_name, &group.error_type, &group.fingerprint)
         };
@@ -84,10 +85,7 @@ async fn groups(
 }
 
 /// Returns the first items that a filter selects.
-async fn items(
-    request: &Request,
-    filter: &RejectFilter,
-) -> Result<Markup, crate::problem::Problem> {
+async fn items(request: &Request, filter: &RejectFilter) -> Result<Markup, Problem> {
     let items = request.ratchet().rejects().list(filter, None, SIZE).await?;
     let mut rows = Table::new("Items", &["#index", "error", "rejected", "job", "item"]);
     for reject in &items {
@@ -109,26 +107,22 @@ async fn items(
 fn charts(trends: &RejectTrends) -> [Chart; 2] {
     let length = trends.groups.first().map_or(0, |trend| trend.rejected.len());
     let minutes = trends.interval.as_secs_f64() / 60.0;
-    let chart = |title, name, unit, value: &dyn Fn(usize) -> f64| {
+    let chart = |title, name, value: &dyn Fn(usize) -> f64| {
         let start = |index: usize| {
             let after = trends.interval.saturating_mul(u32::try_from(index).unwrap_or(u32::MAX));
             trends.from.saturating_add(after).unwrap_or(trends.from)
         };
         let point = |index| Point { at: start(index), value: Some(value(index)) };
         let line = Line { name, class: "c3", points: (0..length).map(point).collect() };
-        Chart { title, lines: vec![line], marks: Vec::new(), unit }
+        Chart { title, lines: vec![line], marks: Vec::new(), unit: short }
     };
     #[allow(clippy::cast_precision_loss, reason = "a chart needs three digits")]
-    let sum = |of: &dyn Fn(&ratchet_core::RejectTrend) -> u64| {
-        trends.groups.iter().map(of).sum::<u64>() as f64
-    };
+    let sum = |of: &dyn Fn(&RejectTrend) -> u64| trends.groups.iter().map(of).sum::<u64>() as f64;
     [
-        chart("Rejected per minute", "rejected", crate::history::per_minute, &|index| {
+        chart("Rejected per minute", "rejected", &|index| {
             sum(&|trend| trend.rejected[index]) / minutes
         }),
-        chart("Stored items", "stored", crate::history::whole, &|index| {
-            sum(&|trend| trend.backlog[index])
-        }),
+        chart("Stored items", "stored", &|index| sum(&|trend| trend.backlog[index])),
     ]
 }
 
