@@ -1,6 +1,7 @@
 //! The command line: options and subcommands, one file per group of nouns.
 
 mod archive;
+mod erasures;
 mod flows;
 mod global;
 mod jobs;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use self::archive::Archive;
+pub(crate) use self::erasures::{Erasures, Ledger, Subject};
 pub(crate) use self::flows::{Drawing, Flows, Pipelines, Rejects, WhichRejects};
 pub(crate) use self::global::{Fence, Global, Listing, Which};
 pub(crate) use self::jobs::{Bulk, BulkAction, BulkJobs, Failures, Jobs, Operations, Place};
@@ -101,6 +103,12 @@ pub(crate) enum Command {
     /// Shows, exports and deletes jobs that are kept after their retention
     #[command(subcommand)]
     Archive(Archive),
+    /// Deletes everything of a tenant or of a correlation id
+    #[command(subcommand)]
+    Erasures(Erasures),
+    /// Deletes idempotency keys
+    #[command(subcommand)]
+    Ledger(Ledger),
     /// Shows and verifies who changed what, when and why
     #[command(subcommand)]
     Audit(Audit),

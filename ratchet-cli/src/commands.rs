@@ -7,6 +7,7 @@ mod catalog;
 pub(crate) mod codegen;
 mod doctor;
 mod edit;
+mod erasures;
 mod failures;
 mod flows;
 mod jobs;
@@ -93,6 +94,8 @@ async fn dispatch(session: &Session, command: Command) -> Result<(), Failure> {
         Command::Alerts(crate::args::Alerts::List { limit }) => list::alerts(session, limit).await,
         Command::Rejects(command) => rejects::run(session, command).await,
         Command::Archive(command) => archive::run(session, command).await,
+        Command::Erasures(command) => erasures::run(session, command).await,
+        Command::Ledger(command) => erasures::ledger(session, command).await,
         Command::Audit(command) => audit::run(session, command).await,
         Command::Pipelines(crate::args::Pipelines::List) => list::pipelines(session).await,
         Command::Pipelines(crate::args::Pipelines::Show { pipeline }) => {

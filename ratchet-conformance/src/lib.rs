@@ -47,6 +47,7 @@ pub mod engine;
 mod fixture;
 pub mod older;
 pub mod planted_secrets;
+pub mod restored;
 mod run;
 #[doc(hidden)]
 pub mod suite;

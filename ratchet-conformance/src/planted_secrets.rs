@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::{
-    Filter, Job as _, JobContext, JobError, Key, Keyring, PageRequest, Purpose, Ratchet, Secret,
-    Store,
+    ErasureSubject, Filter, Job as _, JobContext, JobError, JobState, Key, Keyring,
+    OperationRecord, OperationState, PageRequest, Purpose, Ratchet, Secret, Store,
 };
 use ratchet_macros::job;
 use serde::{Deserialize, Serialize};
@@ -131,6 +131,15 @@ pub async fn run(store: Arc<dyn Store>) -> Vec<String> {
 ///
 /// Panics if a job does not end.
 pub async fn play(ratchet: &Ratchet) -> Vec<String> {
+    play_for(ratchet, None).await
+}
+
+/// Runs like [`play`], for a tenant. Then there are no schedules, because those that are declared at run time have no tenant.
+///
+/// # Panics
+///
+/// Panics if a job does not end.
+pub async fn play_for(ratchet: &Ratchet, tenant: Option<&str>) -> Vec<String> {
     let worker = ratchet.start().await.expect("starts");
     let mut secrets = Vec::new();
     for number in 0..30_u32 {
@@ -151,12 +160,22 @@ pub async fn play(ratchet: &Ratchet) -> Vec<String> {
         // Ends the run that would not end.
         let timeout = Duration::from_millis(if how == WAYS - 1 { 50 } else { 60_000 });
         let enqueue = enqueue.timeout(timeout).idempotency_key(format!("key-{number}"));
+        let enqueue = match tenant {
+            Some(tenant) => enqueue.tenant(tenant),
+            None => enqueue,
+        };
         enqueue.on_failure(job(0)).on_success(job(0)).await.expect("enqueues");
         if number % 5 == 0 {
-            ratchet.chain(job(0)).then(After {}).await.expect("submits");
-            ratchet.batch("planted").job(job(0)).on_complete(job(0)).await.expect("submits");
+            let chain = ratchet.chain(job(0)).then(After {});
+            let batch = ratchet.batch("planted").job(job(0)).on_complete(job(0));
+            let (chain, batch) = match tenant {
+                Some(tenant) => (chain.tenant(tenant), batch.tenant(tenant)),
+                None => (chain, batch),
+            };
+            chain.await.expect("submits");
+            batch.await.expect("submits");
         }
-        if number % 10 == 0 {
+        if number % 10 == 0 && tenant.is_none() {
             let name = format!("schedule-{number}");
             ratchet.schedules().declare(name.clone(), "0 3 * * *", job(0)).await.expect("declares");
             ratchet.schedules().run_now(&name).await.expect("fires");
@@ -175,4 +194,34 @@ pub async fn play(ratchet: &Ratchet) -> Vec<String> {
     }
     worker.stop().await;
     secrets
+}
+
+/// Archives some jobs of a tenant, deletes everything of it, and waits for the end of the erasure.
+///
+/// # Panics
+///
+/// Panics if the erasure does not end.
+pub async fn erase(ratchet: &Ratchet, tenant: &str) -> OperationRecord {
+    let store = ratchet.store();
+    for state in [JobState::Succeeded, JobState::Failed] {
+        let archived = store.archive(state, Duration::ZERO, 5).await.expect("archives");
+        assert!(archived > 0, "{state}");
+    }
+    let subject = ErasureSubject::Tenant(tenant.to_owned());
+    let preview = ratchet.erasures().preview(&subject).await.expect("counts");
+    assert!(preview.jobs > 0 && preview.archived > 0, "{preview:?}");
+    let started = ratchet.erasures().start(preview).await.expect("starts");
+    let worker = ratchet.start().await.expect("starts");
+    let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
+    let done = loop {
+        let found = ratchet.operations().get(started.id).await.expect("reads").expect("exists");
+        if found.state.is_ended() {
+            break found;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{found:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    worker.stop().await;
+    assert_eq!(done.state, OperationState::Finished);
+    done
 }

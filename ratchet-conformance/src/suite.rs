@@ -397,6 +397,26 @@ macro_rules! __cases {
                 o_06_a_later_mark_replaces_the_one_before
                 o_06_old_marks_are_forgotten
             }
+            erasure {
+                z_12_everything_of_a_tenant_is_deleted
+                z_12_everything_of_a_correlation_id_is_deleted
+                z_12_archived_jobs_are_deleted
+                z_12_jobs_after_the_cutoff_are_kept
+                z_12_a_running_job_is_canceled_and_deleted_after_its_handler_has_stopped
+                z_12_keys_are_replaced_by_digests_that_still_find_repeats
+                z_12_a_digest_expires_with_its_key
+                z_12_keys_of_live_jobs_stay
+                z_12_a_held_up_sequence_is_deleted_in_whole
+                z_12_flows_are_deleted_with_their_members
+                z_12_a_member_of_a_flow_of_others_waits_for_its_end
+                z_12_what_remains_of_purged_jobs_is_deleted
+                z_12_a_page_that_is_repeated_changes_nothing
+                z_12_of_two_leaders_one_applies_the_page
+                z_12_an_aborted_erasure_deletes_no_more
+                z_12_the_audit_trail_has_no_content
+                s_03_keys_are_deleted_by_prefix_and_age
+                s_03_digests_are_deleted_by_age
+            }
             successors {
                 o_05_a_successor_is_linked_both_ways_and_the_original_stays
                 o_05_a_second_successor_is_refused_with_the_first

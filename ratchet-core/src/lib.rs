@@ -23,11 +23,11 @@ pub use async_trait::async_trait;
 pub use client::{
     AddMembers, Alerts, AnyJob, Archive, Batch, Breakers, BuildError, Builder, Bulk, BulkError,
     BulkPreview, Catalog, CatalogJob, Chain, ChainHandle, DeclareSchedule, DurationStats, Edit,
-    EditError, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
-    JobCount, JobHandle, Jobs, NodeError, Nodes, Observer, Operations, Pipeline, PointGauges,
-    Queues, Ratchet, Redrive, RejectTrend, RejectTrends, Rejects, RevealError, Revealed,
-    ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest, StatsSeries, StatsSpan,
-    StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    EditError, Enqueue, EnqueueMany, ErasurePreview, Erasures, Finished, GroupHandle, GroupReport,
+    GroupStep, Groups, JobCount, JobHandle, Jobs, Ledger, NodeError, Nodes, Observer, Operations,
+    Pipeline, PointGauges, Queues, Ratchet, Redrive, RejectTrend, RejectTrends, Rejects,
+    RevealError, Revealed, ScheduleError, ScheduleView, Schedules, StatsPoint, StatsRequest,
+    StatsSeries, StatsSpan, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     ArchiveFor, BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, PurgeWindow,
@@ -81,12 +81,12 @@ pub use ratchet_store::env::{
 };
 pub use ratchet_store::model::{
     Actor, AfterFailure, ArchiveStatus, ArchivedJobs, Backoff, BackoffKind, BreakerSettings,
-    BreakerState, BulkVerb, Canary, DeclaredLimits, DeclaredSettings, DeployMark, Due, FailureMark,
-    FailureState, Filter, GroupFilter, GroupId, HandOffAdmission, HandOffStats, Histogram,
-    InvalidTraceContext, Jitter, JobId, JobRecord, JobState, Judgment, Missed, NodeAction, NodeId,
-    NodeRecord, NodeRequest, OperationId, OperationRecord, OperationState, Overlap, PageRequest,
-    PanicPolicy, PipelineRecord, Placement, Priority, QueueLimits, Rate, StatCounts, StatsBy,
-    StatsTier, Succession, TraceContext,
+    BreakerState, BulkVerb, Canary, DeclaredLimits, DeclaredSettings, DeployMark, Due, ErasedRows,
+    Erasure, ErasurePhase, ErasureSubject, FailureMark, FailureState, Filter, GroupFilter, GroupId,
+    HandOffAdmission, HandOffStats, Histogram, InvalidTraceContext, Jitter, JobId, JobRecord,
+    JobState, Judgment, KeyKind, Missed, NodeAction, NodeId, NodeRecord, NodeRequest, OperationId,
+    OperationRecord, OperationState, Overlap, PageRequest, PanicPolicy, PipelineRecord, Placement,
+    Priority, QueueLimits, Rate, StatCounts, StatsBy, StatsTier, Succession, TraceContext,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

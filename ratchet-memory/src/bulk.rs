@@ -5,7 +5,7 @@ use ratchet_store::model::{
     CommandError, JobId, OperationFilter, OperationPage, OperationRecord, OperationReply,
     OperationState, OperationUpdate,
 };
-use ratchet_store::rules::operation;
+use ratchet_store::rules::{erasure, operation};
 
 use super::tables::Tables;
 
@@ -21,7 +21,10 @@ impl Tables {
             && let Some(stored) = &stored
             && operation::is_current(stored, *version, OperationState::Running)
         {
-            page = Some(self.visit(stored, jobs, now)?);
+            page = Some(match erasure::phase(stored) {
+                Some(phase) => self.erase(stored, phase, jobs, now)?,
+                None => self.visit(stored, jobs, now)?,
+            });
         }
         let reply = operation::updated(stored, update, page, now)?;
         if let OperationUpdate::Start(_) = update {

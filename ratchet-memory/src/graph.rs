@@ -273,7 +273,12 @@ impl Tables {
         group.is_some_and(|group| !group.state.is_ended())
     }
 
-    pub(super) fn purge_groups(&mut self, until: Timestamp, limit: usize) {
+    /// Removes and returns groups that have ended, have no members and are wanted.
+    pub(super) fn remove_groups(
+        &mut self,
+        limit: usize,
+        wanted: impl Fn(&GroupRecord) -> bool,
+    ) -> Vec<GroupRecord> {
         let old = self.graph.groups.values().filter(|group| {
             let waited_for = || {
                 let edges = self.graph.edges_from(Vertex::Group(group.id));
@@ -284,14 +289,16 @@ impl Tables {
                     Vertex::Group(_) => false,
                 })
             };
-            group.finished_at.is_some_and(|at| at <= until)
+            group.finished_at.is_some()
+                && wanted(group)
                 && !self.graph.members.contains_key(&group.id)
                 && !self.graph.inner.contains_key(&group.id)
                 && !waited_for()
         });
         let old: Vec<_> = old.take(limit).map(|group| (group.id, group.owner)).collect();
+        let mut removed = Vec::with_capacity(old.len());
         for (id, owner) in old {
-            self.graph.groups.remove(&id);
+            removed.extend(self.graph.groups.remove(&id));
             self.graph.forget_edges(Vertex::Group(id));
             if let Some(owner) = owner
                 && let Some(inner) = self.graph.inner.get_mut(&owner)
@@ -302,6 +309,7 @@ impl Tables {
                 }
             }
         }
+        removed
     }
 }
 

@@ -84,11 +84,27 @@ impl Items {
         }
     }
 
-    /// Removes the rejected items of a purged job.
+    /// Removes the rejected items of a deleted job.
     pub(super) fn forget_job(&mut self, job: JobId) {
         let gone: Vec<_> =
             self.rejects.range((job, 0)..=(job, u64::MAX)).map(|(key, _)| *key).collect();
         self.forget(&gone);
+    }
+
+    /// Removes hand-offs, at most `limit`. Returns their number.
+    pub(super) fn erase_hand_offs(
+        &mut self,
+        limit: u32,
+        mut erased: impl FnMut(&HandOff) -> bool,
+    ) -> u64 {
+        let before = self.hand_offs.len();
+        let mut left = limit;
+        self.hand_offs.retain(|_, it| {
+            let gone = left > 0 && erased(&it.hand_off);
+            left -= u32::from(gone);
+            !gone
+        });
+        (before - self.hand_offs.len()) as u64
     }
 
     pub(super) fn take(

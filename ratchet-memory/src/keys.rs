@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use jiff::Timestamp;
 use ratchet_store::model::{JobId, JobSpec, LeaseId, NodeId, Token};
+use ratchet_store::rules::erasure;
 use ratchet_store::rules::insert::IdempotencyRecord;
 
 /// A key within its tenant, and whether it is the second place of a business key.
@@ -33,6 +34,8 @@ pub(super) enum Slot {
 pub(super) struct Keys {
     /// Idempotency keys, and when they expire.
     idempotency: HashMap<Scoped, (IdempotencyRecord, Option<Timestamp>)>,
+    /// The digests that have replaced idempotency keys, with their jobs and when they expire.
+    erased: HashMap<[u8; 32], (IdempotencyRecord, Option<Timestamp>)>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
     /// The runs that hold each slot.
@@ -51,8 +54,56 @@ impl Keys {
         job: JobId,
         now: Timestamp,
     ) -> Option<&IdempotencyRecord> {
-        let (record, expires) = self.idempotency.get(key)?;
-        Some(record).filter(|record| record.counts(*expires, job, now))
+        let clear = self.idempotency.get(key).filter(|(it, expires)| it.counts(*expires, job, now));
+        let erased = || {
+            let erased = self.erased.get(&erasure::key_digest(key.0.as_deref(), &key.1));
+            erased.filter(|(it, expires)| it.counts(*expires, job, now))
+        };
+        clear.or_else(erased).map(|(record, _)| record)
+    }
+
+    /// Replaces a key by its digest, if this job has used it. Returns `true` if it has.
+    pub(super) fn erase(&mut self, key: &Scoped, job: JobId) -> bool {
+        if self.idempotency.get(key).is_none_or(|(record, _)| record.job != job) {
+            return false;
+        }
+        if let Some((_, expires)) = self.idempotency.remove(key) {
+            let digest = erasure::key_digest(key.0.as_deref(), &key.1);
+            self.erased.insert(digest, (IdempotencyRecord::erased(job), expires));
+        }
+        true
+    }
+
+    /// Returns the idempotency keys and the jobs that have used them.
+    pub(super) fn idempotent(&self) -> impl Iterator<Item = (Scoped, JobId)> {
+        self.idempotency.iter().map(|(key, (record, _))| (key.clone(), record.job))
+    }
+
+    /// Removes keys of a tenant that begin with `prefix` and whose jobs are older than `first`.
+    pub(super) fn purge(
+        &mut self,
+        tenant: Option<&String>,
+        prefix: &str,
+        first: JobId,
+        limit: usize,
+    ) -> u64 {
+        let own = |key: &Scoped| key.0.as_ref() == tenant && key.1.starts_with(prefix);
+        let old = self.idempotency.iter().filter(|(key, (it, _))| own(key) && it.job < first);
+        let old: Vec<_> = old.map(|(key, _)| key.clone()).take(limit).collect();
+        for key in &old {
+            self.idempotency.remove(key);
+        }
+        old.len() as u64
+    }
+
+    /// Removes digests of keys whose jobs are older than `first`.
+    pub(super) fn purge_erased(&mut self, first: JobId, limit: usize) -> u64 {
+        let old = self.erased.iter().filter(|(_, (it, _))| it.job < first);
+        let old: Vec<_> = old.map(|(digest, _)| *digest).take(limit).collect();
+        for digest in &old {
+            self.erased.remove(digest);
+        }
+        old.len() as u64
     }
 
     /// Records uses of idempotency keys.
@@ -71,6 +122,7 @@ impl Keys {
     /// Removes the idempotency keys that have expired.
     pub(super) fn remove_expired(&mut self, now: Timestamp) {
         self.idempotency.retain(|_, (_, expires)| expires.is_none_or(|expires| now < expires));
+        self.erased.retain(|_, (_, expires)| expires.is_none_or(|expires| now < expires));
     }
 
     /// Returns how many runs hold a slot.

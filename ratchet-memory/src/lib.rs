@@ -6,6 +6,7 @@ mod catalog;
 mod claim;
 mod command;
 mod content;
+mod erasure;
 mod gates;
 mod graph;
 mod index;
@@ -45,14 +46,14 @@ use ratchet_store::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
     Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
     Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
-    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
-    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord, QueueUpdate, Reject,
-    RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token, UnknownJob, Vertex, Vitals,
-    WriteSchedule,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, ErasedRows,
+    ErasureSubject, Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId,
+    JobRecord, JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo,
+    NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord,
+    QueueRecord, QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes,
+    ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery,
+    Succession, Token, UnknownJob, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -285,6 +286,14 @@ impl Store for MemoryStore {
         limit: u32,
     ) -> Result<Vec<OperationRecord>, StoreError> {
         Ok(self.lock().list_operations(filter, limit))
+    }
+
+    async fn erasable(
+        &self,
+        subject: &ErasureSubject,
+        limit: u32,
+    ) -> Result<ErasedRows, StoreError> {
+        Ok(self.lock().erasable(subject, limit))
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

@@ -49,6 +49,7 @@ impl Tables {
             Change::PurgeArchive { state, age, limit } => {
                 ChangeReply::ArchivePurged(self.purge_archive(state, age, limit, now))
             }
+            Change::PurgeKeys(keys) => ChangeReply::KeysPurged(self.purge_keys(&keys, now)),
             Change::Reveal(_) => ChangeReply::Revealed,
             Change::Operation(update) => {
                 ChangeReply::Operation(Box::new(self.update_operation(&update, now)?))

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use ratchet_store::model::{
-    Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome,
-    Notice, later,
+    Alert, Backlog, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, ErasureSubject, JobId,
+    JobOutcome, Notice, later,
 };
 
 /// Alerts and undelivered messages.
@@ -37,6 +37,19 @@ pub(super) enum Body {
 }
 
 impl Body {
+    /// Returns the tenant, the correlation id and the id of the job that the message is about, if it contains them.
+    fn owner(&self) -> Option<(Option<&str>, Option<&str>, JobId)> {
+        match self {
+            Self::Alert(_) => None,
+            Self::DeadLetter(it) => {
+                Some((it.tenant.as_deref(), it.correlation_id.as_deref(), it.job_id))
+            }
+            Self::Outcome(it) => {
+                Some((it.tenant.as_deref(), it.correlation_id.as_deref(), it.job_id))
+            }
+        }
+    }
+
     /// Returns the job whose outcomes must be delivered in order.
     fn in_line(&self) -> Option<JobId> {
         match self {
@@ -89,6 +102,73 @@ impl Outbox {
         self.last += 1;
         let waiting = Waiting { body, held_until: None };
         self.waiting.entry(channel).or_default().insert(DeliveryId(self.last), waiting);
+    }
+
+    /// Removes the alerts of deleted jobs, and the messages about them and their outcomes. Returns both numbers.
+    pub(super) fn erase_jobs(&mut self, jobs: &HashSet<JobId>) -> (u64, u64) {
+        let mut places = Vec::with_capacity(self.alerts.len());
+        let mut kept = Vec::with_capacity(self.alerts.len());
+        for alert in std::mem::take(&mut self.alerts) {
+            let gone = jobs.contains(&alert.job_id);
+            places.push((!gone).then_some(kept.len()));
+            if !gone {
+                kept.push(alert);
+            }
+        }
+        let alerts = places.len() - kept.len();
+        self.latest = kept
+            .iter()
+            .enumerate()
+            .map(|(number, alert)| ((alert.job_name.clone(), alert.fingerprint.clone()), number))
+            .collect();
+        self.alerts = kept;
+        let mut deliveries = 0;
+        for waiting in self.waiting.values_mut() {
+            waiting.retain(|_, it| {
+                let gone = match &mut it.body {
+                    Body::Alert(number) => match places.get(*number).copied().flatten() {
+                        Some(place) => {
+                            *number = place;
+                            false
+                        }
+                        None => true,
+                    },
+                    Body::Outcome(outcome) => jobs.contains(&outcome.job_id),
+                    Body::DeadLetter(_) => false,
+                };
+                deliveries += u64::from(gone);
+                !gone
+            });
+        }
+        self.waiting.retain(|_, waiting| !waiting.is_empty());
+        (alerts as u64, deliveries)
+    }
+
+    /// Removes messages, at most `limit`, by the tenant, the correlation id and the id of their job. Returns their number.
+    pub(super) fn erase_rest(
+        &mut self,
+        limit: usize,
+        erased: impl Fn(Option<&str>, Option<&str>, JobId) -> bool,
+    ) -> u64 {
+        let (mut left, mut gone) = (limit, 0);
+        for waiting in self.waiting.values_mut() {
+            waiting.retain(|_, it| {
+                let own = left > 0
+                    && it.body.owner().is_some_and(|(tenant, id, job)| erased(tenant, id, job));
+                left -= usize::from(own);
+                gone += u64::from(own);
+                !own
+            });
+        }
+        self.waiting.retain(|_, waiting| !waiting.is_empty());
+        gone
+    }
+
+    /// Returns how many messages wait that belong to a subject of an erasure.
+    pub(super) fn of_subject(&self, subject: &ErasureSubject) -> usize {
+        let waiting = self.waiting.values().flat_map(BTreeMap::values);
+        let owners = waiting.filter_map(|it| it.body.owner());
+        owners.filter(|(tenant, id, _)| subject.covers(*tenant, *id)).count()
     }
 
     pub(super) fn alerts(&self, limit: u32) -> Vec<Alert> {

@@ -1,6 +1,6 @@
 //! Pipelines that a job accepts, and the admission of their hand-offs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -37,6 +37,17 @@ struct Admitted {
 }
 
 impl Pipelines {
+    /// Removes admissions by their job and by the job that handed over.
+    pub(super) fn erase(&mut self, erased: impl Fn(JobId, JobId) -> bool) {
+        self.admissions.retain(|it| !erased(it.job, it.admission.from));
+    }
+
+    /// Removes the admissions of hand-offs, given by pipeline and key.
+    pub(super) fn erase_keys(&mut self, erased: &HashSet<(String, String)>) {
+        let place = |it: &HandOffAdmission| (it.pipeline.clone(), it.key.clone());
+        self.admissions.retain(|it| !erased.contains(&place(&it.admission)));
+    }
+
     pub(super) fn admission(&self, job: JobId) -> Option<HandOffAdmission> {
         let mut admitted = self.admissions.iter();
         admitted.find(|admitted| admitted.job == job).map(|admitted| admitted.admission.clone())

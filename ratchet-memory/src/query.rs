@@ -84,15 +84,23 @@ impl Tables {
         // A job with a lingering run is kept, because its row identifies the queue and keys that the run holds.
         let old = self.index.finished(state, until).filter(|id| !self.keys.lingers(*id));
         let old: Vec<_> = old.filter(|id| !self.is_needed(*id)).take(limit).collect();
-        let old: Vec<_> = old.iter().filter_map(|id| self.jobs.remove(id)).collect();
+        let old = self.remove_jobs(&old);
         for row in &old {
+            self.items.forget_job(row.job.id);
+        }
+        self.remove_groups(limit, |group| group.finished_at.is_some_and(|at| at <= until));
+        old
+    }
+
+    /// Removes and returns jobs, with their places in graphs.
+    pub(super) fn remove_jobs(&mut self, ids: &[JobId]) -> Vec<Row> {
+        let removed: Vec<_> = ids.iter().filter_map(|id| self.jobs.remove(id)).collect();
+        for row in &removed {
             self.index.remove(&row.job);
             self.graph.forget(&row.job);
-            self.items.forget_job(row.job.id);
             self.successors.remove(&row.job.id);
         }
-        self.purge_groups(until, limit);
-        old
+        removed
     }
 }
 

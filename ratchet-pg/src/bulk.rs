@@ -7,7 +7,7 @@ use ratchet_store::model::{
     JobId, JobRecord, OperationFilter, OperationId, OperationPage, OperationRecord, OperationReply,
     OperationState, OperationUpdate,
 };
-use ratchet_store::rules::operation;
+use ratchet_store::rules::{erasure, operation};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
@@ -33,7 +33,10 @@ impl Inner {
             && let Some(stored) = &stored
             && operation::is_current(stored, *version, OperationState::Running)
         {
-            page = Some(self.visit(db, stored, jobs, post_commit).await?);
+            page = Some(match erasure::phase(stored) {
+                Some(phase) => self.erase(db, stored, phase, jobs, post_commit).await?,
+                None => self.visit(db, stored, jobs, post_commit).await?,
+            });
         }
         let now = instant(self.now(&mut *db).await?);
         let reply = operation::updated(stored, update, page, now).map_err(Fault::Command)?;
@@ -80,7 +83,7 @@ impl Inner {
         Ok(page)
     }
 
-    async fn visit_job(
+    pub(crate) async fn visit_job(
         &self,
         db: &mut PgConnection,
         stored: &OperationRecord,

@@ -24,6 +24,7 @@ mod connection_cache;
 mod content;
 mod db;
 mod decode_claim;
+mod erasure;
 mod error;
 mod exchange;
 mod expiry;

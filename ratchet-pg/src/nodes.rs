@@ -138,6 +138,7 @@ impl Inner {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
             db::query(self.sql.delete_expired_keys()).execute(&self.pool).await?;
             db::query(self.sql.delete_ended_key_rates()).execute(&self.pool).await?;
+            db::query(self.sql.delete_expired_digests()).execute(&self.pool).await?;
             self.sweep_expiries().await?;
             crate::partitions::make(&self.pool, &self.sql, self.range).await?;
             self.vacuum().await?;

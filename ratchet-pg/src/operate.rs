@@ -150,6 +150,9 @@ impl Inner {
             Change::PurgeArchive { state, age, limit } => ChangeReply::ArchivePurged(
                 self.purge_archive_within(db, *state, *age, *limit).await?,
             ),
+            Change::PurgeKeys(keys) => {
+                ChangeReply::KeysPurged(self.purge_keys_within(db, keys).await?)
+            }
             Change::Reveal(_) => ChangeReply::Revealed,
             Change::Operation(update) => {
                 let post_commit = &mut announce.post_commit;

@@ -45,10 +45,12 @@ const VACUUMED: [&str; 4] = ["ready", "scheduled", "lease", "tally"];
 const VIEWS: [&str; 4] = ["v_jobs", "v_queues", "v_failures", "v_nodes"];
 
 /// Functions without effects.
-const PURE: [&str; 9] = [
+const PURE: [&str; 11] = [
     "instant_of(uuid)",
     "now_micros()",
     "id_at(bigint)",
+    "key_digest(text, text)",
+    "erased_use(text, text)",
     "sort_key(bigint, bigint)",
     "check_text(text, text, integer, boolean)",
     "canonical(jsonb)",

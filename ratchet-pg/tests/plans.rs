@@ -231,7 +231,7 @@ const LARGE: [&str; 21] = [
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
-const SURVEYS: [(&str, &str); 13] = [
+const SURVEYS: [(&str, &str); 18] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
@@ -246,6 +246,12 @@ const SURVEYS: [(&str, &str); 13] = [
     // After a rotation of keys. No index has the number of a hand-off.
     ("content/list_hand_off", "hand_off"),
     ("content/update_hand_off", "hand_off"),
+    // The keys of one tenant, which here are all keys, and what waits or belongs to one tenant. An erasure reads them.
+    ("erasure/count_keys", "idempotency"),
+    ("erasure/purge_keys", "idempotency"),
+    ("erasure/select_keys_of_graphs", "idempotency"),
+    ("erasure/select_deliveries", "delivery"),
+    ("erasure/select_groups", "job_group"),
     // Runs once a minute. There is one slot per run with a key.
     ("sweep/sweep_slots", "slot"),
 ];

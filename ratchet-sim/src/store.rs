@@ -12,13 +12,13 @@ use ratchet_store::model::{
     Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
     ChangeReply, Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     ContentKey, ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge,
-    Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
-    HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord,
-    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ErasedRows, ErasureSubject, Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter,
+    GroupId, GroupRecord, HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError,
+    Inserted, JobId, JobRecord, JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest,
+    PipelineRecord, QueueRecord, QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -252,6 +252,15 @@ impl Store for FaultyStore {
         limit: u32,
     ) -> Result<Vec<OperationRecord>, StoreError> {
         self.plain(Op::Read, move |store| at_once(store.operations(filter, limit))).await?
+    }
+
+    async fn erasable(
+        &self,
+        subject: &ErasureSubject,
+        limit: u32,
+    ) -> Result<ErasedRows, StoreError> {
+        let subject = subject.clone();
+        self.plain(Op::Read, move |store| at_once(store.erasable(&subject, limit))).await?
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {

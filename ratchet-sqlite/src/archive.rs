@@ -4,6 +4,7 @@
 //! copy committed, and then deleted where it was. Until that has happened, the copy is marked, and readers prefer the
 //! live row. A move that was interrupted is repeated, and replaces the copy.
 
+mod erasing;
 mod moving;
 
 pub(crate) use moving::Copied;

@@ -5,7 +5,7 @@ use ratchet_store::model::{
     ChangeError, JobId, OperationFilter, OperationId, OperationPage, OperationRecord,
     OperationReply, OperationState, OperationUpdate,
 };
-use ratchet_store::rules::operation;
+use ratchet_store::rules::{erasure, operation};
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::query::Look;
@@ -25,7 +25,10 @@ impl Session<'_> {
             && let Some(stored) = &stored
             && operation::is_current(stored, *version, OperationState::Running)
         {
-            page = Some(self.visit(stored, jobs).await?);
+            page = Some(match erasure::phase(stored) {
+                Some(phase) => self.erase(stored, phase, jobs).await?,
+                None => self.visit(stored, jobs).await?,
+            });
         }
         let reply = match operation::updated(stored, update, page, self.now) {
             Ok(reply) => reply,

@@ -284,15 +284,21 @@ impl Session<'_> {
             .await?;
         for row in old {
             let Some(id) = or_report("group", group_id(row.try_get(0)?))? else { continue };
-            sqlx::query(sql::graph::DELETE_GROUP_EDGES)
-                .bind(point_bytes(Vertex::Group(id)))
-                .execute(&mut *self.conn)
-                .await?;
-            sqlx::query(sql::graph::DELETE_GROUP)
-                .bind(bytes(id.uuid()))
-                .execute(&mut *self.conn)
-                .await?;
+            self.delete_group(id).await?;
         }
+        Ok(())
+    }
+
+    /// Deletes a group with its edges.
+    pub(crate) async fn delete_group(&mut self, id: GroupId) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::graph::DELETE_GROUP_EDGES)
+            .bind(point_bytes(Vertex::Group(id)))
+            .execute(&mut *self.conn)
+            .await?;
+        sqlx::query(sql::graph::DELETE_GROUP)
+            .bind(bytes(id.uuid()))
+            .execute(&mut *self.conn)
+            .await?;
         Ok(())
     }
 }

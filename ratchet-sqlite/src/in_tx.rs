@@ -6,8 +6,8 @@ use std::future::Future;
 use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    Command, CommandError, CommandReply, Due, Extend, GraphInserted, InsertError, Inserted, JobId,
-    NewGraph, NewJob,
+    Command, CommandError, CommandReply, Due, ErasedRows, Extend, GraphInserted, InsertError,
+    Inserted, JobId, NewGraph, NewJob,
 };
 use ratchet_store::{InsertInTx, Submission};
 use sqlx::SqliteConnection;
@@ -192,5 +192,6 @@ fn session<'a>(
         max_skipped: usize::MAX,
         check_ids: true,
         damaged: false,
+        erased: ErasedRows::default(),
     }
 }

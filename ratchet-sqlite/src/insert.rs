@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob, OnConflict};
+use ratchet_store::rules::erasure;
 use ratchet_store::rules::graph::sequence;
 use ratchet_store::rules::insert::{
     Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys, Plan,
@@ -15,6 +16,7 @@ use crate::sql;
 use crate::template::PerJobFields;
 use crate::value::{
     business_key, bytes, changed, idempotency_key, job_id, optional_json, second_place, time,
+    unscoped,
 };
 
 /// The encoded tenant and key.
@@ -235,12 +237,22 @@ impl Session<'_> {
         user: JobId,
     ) -> Result<Option<IdempotencyRecord>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
-        let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
-        let job = job_id(row.try_get(0)?)?;
-        let (name, digest) = (row.try_get(1)?, row.try_get(2)?);
-        let record = IdempotencyRecord { job, name, digest, lifetime: None };
-        // A damaged time counts as none, so that the key keeps its job.
-        let expires = row.try_get::<Option<i64>, _>(3)?.and_then(|expires| time(expires).ok());
+        if let Some(row) = entry.fetch_optional(&mut *self.conn).await? {
+            let job = job_id(row.try_get(0)?)?;
+            let (name, digest) = (row.try_get(1)?, row.try_get(2)?);
+            let record = IdempotencyRecord { job, name, digest, lifetime: None };
+            // A damaged time counts as none, so that the key keeps its job.
+            let expires = row.try_get::<Option<i64>, _>(3)?.and_then(|expires| time(expires).ok());
+            if record.counts(expires, user, self.now) {
+                return Ok(Some(record));
+            }
+        }
+        let Some((tenant, key)) = unscoped(key) else { return Ok(None) };
+        let digest = erasure::key_digest(tenant, key);
+        let erased = sqlx::query(sql::erasure::GET_DIGEST).bind(digest.as_slice());
+        let Some(row) = erased.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
+        let record = IdempotencyRecord::erased(job_id(row.try_get(0)?)?);
+        let expires = row.try_get::<Option<i64>, _>(1)?.and_then(|expires| time(expires).ok());
         Ok(Some(record).filter(|record| record.counts(expires, user, self.now)))
     }
 

@@ -137,6 +137,8 @@ impl Session<'_> {
             let expired = sqlx::query(sql::key::DELETE_EXPIRED_LEDGER_ENTRIES).bind(self.micros());
             expired.execute(&mut *self.conn).await?;
             self.sweep_key_rates().await?;
+            let digests = sqlx::query(sql::erasure::DELETE_EXPIRED_DIGESTS).bind(self.micros());
+            digests.execute(&mut *self.conn).await?;
         }
         Ok(leads)
     }

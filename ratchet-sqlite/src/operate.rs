@@ -2,7 +2,7 @@
 
 use ratchet_store::model::{
     Actor, AuditFilter, AuditHash, AuditHead, AuditNote, AuditRecord, BreakerRecord, Change,
-    ChangeError, ChangeReply, Changed, Target,
+    ChangeError, ChangeReply, Changed, ErasedRows, Target,
 };
 use ratchet_store::rules::audit;
 use sqlx::sqlite::SqliteRow;
@@ -35,6 +35,19 @@ impl Session<'_> {
         let entry = audit::entry(head, self.now, note, &target, before, after);
         self.append(&entry).await?;
         Ok(Ok(Changed::new(reply, Some(entry.number))))
+    }
+
+    /// Applies a change of an operation, for which this was deleted before.
+    pub(crate) async fn operate_erasure(
+        &mut self,
+        change: &Change,
+        note: Option<&AuditNote>,
+        erased: ErasedRows,
+    ) -> Answer {
+        self.erased = erased;
+        let answer = self.operate(change, note).await;
+        self.erased = ErasedRows::default();
+        answer
     }
 
     /// Adds an entry about a change that was made elsewhere. Returns its number.
@@ -92,6 +105,7 @@ impl Session<'_> {
                 self.forget_rejects(rejects).await?;
                 ChangeReply::Forgotten
             }
+            Change::PurgeKeys(keys) => ChangeReply::KeysPurged(self.purge_keys(keys).await?),
             // The archive is another file, see `SqliteStore::operate_archive`.
             Change::PurgeArchive { .. } => ChangeReply::ArchivePurged(0),
             Change::Reveal(_) => ChangeReply::Revealed,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use ratchet_store::Wake;
-use ratchet_store::model::{JobSpec, JobState};
+use ratchet_store::model::{ErasedRows, JobSpec, JobState};
 use sqlx::SqliteConnection;
 
 use crate::sql;
@@ -25,6 +25,8 @@ pub(crate) struct Session<'a> {
     pub(crate) check_ids: bool,
     /// SQLite has reported that the file is damaged. Outcomes are still written, but nothing is claimed.
     pub(crate) damaged: bool,
+    /// What the page of an erasure has deleted before this transaction, in and for the archive.
+    pub(crate) erased: ErasedRows,
 }
 
 /// Changes to apply when a transaction commits. They are discarded if it rolls back.

@@ -9,6 +9,7 @@ pub(crate) mod archive {
     pub(crate) const COUNT_JOBS: &str = include_str!("../sql/archive/count_jobs.sql");
     pub(crate) const DELETE_ARCHIVED: &str = include_str!("../sql/archive/delete_archived.sql");
     pub(crate) const DELETE_MOVED: &str = include_str!("../sql/archive/delete_moved.sql");
+    pub(crate) const FIND_ARCHIVED: &str = include_str!("../sql/archive/find_archived.sql");
     pub(crate) const GET_ARCHIVED_AT: &str = include_str!("../sql/archive/get_archived_at.sql");
     pub(crate) const GET_BOUNDS: &str = include_str!("../sql/archive/get_bounds.sql");
     pub(crate) const INSERT_ARCHIVED: &str = include_str!("../sql/archive/insert_archived.sql");
@@ -85,6 +86,41 @@ pub(crate) mod count {
     /// The last statement of a transaction together with its commit.
     pub(crate) const ADD_JOBS_AND_COMMIT: &str =
         concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
+}
+
+pub(crate) mod erasure {
+    pub(crate) const COUNT_GROUPS: &str = include_str!("../sql/erasure/count_groups.sql");
+    pub(crate) const COUNT_HAND_OFFS_OF_CORRELATION: &str =
+        include_str!("../sql/erasure/count_hand_offs_of_correlation.sql");
+    pub(crate) const COUNT_HAND_OFFS_OF_TENANT: &str =
+        include_str!("../sql/erasure/count_hand_offs_of_tenant.sql");
+    pub(crate) const COUNT_KEYS: &str = include_str!("../sql/erasure/count_keys.sql");
+    pub(crate) const DELETE_ADMISSION: &str = include_str!("../sql/erasure/delete_admission.sql");
+    pub(crate) const DELETE_ADMISSIONS: &str = include_str!("../sql/erasure/delete_admissions.sql");
+    pub(crate) const DELETE_ALERT_DELIVERIES: &str =
+        include_str!("../sql/erasure/delete_alert_deliveries.sql");
+    pub(crate) const DELETE_ALERTS: &str = include_str!("../sql/erasure/delete_alerts.sql");
+    pub(crate) const DELETE_DELIVERY: &str = include_str!("../sql/erasure/delete_delivery.sql");
+    pub(crate) const DELETE_EXPIRED_DIGESTS: &str =
+        include_str!("../sql/erasure/delete_expired_digests.sql");
+    pub(crate) const DELETE_HAND_OFFS: &str = include_str!("../sql/erasure/delete_hand_offs.sql");
+    pub(crate) const DELETE_KEY: &str = include_str!("../sql/erasure/delete_key.sql");
+    pub(crate) const DELETE_OUTCOMES: &str = include_str!("../sql/erasure/delete_outcomes.sql");
+    pub(crate) const GET_DIGEST: &str = include_str!("../sql/erasure/get_digest.sql");
+    pub(crate) const INSERT_DIGEST: &str = include_str!("../sql/erasure/insert_digest.sql");
+    pub(crate) const LIST_DELIVERIES: &str = include_str!("../sql/erasure/list_deliveries.sql");
+    pub(crate) const LIST_GROUPS: &str = include_str!("../sql/erasure/list_groups.sql");
+    pub(crate) const LIST_KEYS_OF_GRAPH: &str =
+        include_str!("../sql/erasure/list_keys_of_graph.sql");
+    pub(crate) const LIST_KEYS_OF_TENANT: &str =
+        include_str!("../sql/erasure/list_keys_of_tenant.sql");
+    pub(crate) const LIST_REMOVABLE: &str = include_str!("../sql/erasure/list_removable.sql");
+    pub(crate) const PURGE_DIGESTS: &str = include_str!("../sql/erasure/purge_digests.sql");
+    pub(crate) const PURGE_KEYS: &str = include_str!("../sql/erasure/purge_keys.sql");
+    pub(crate) const TAKE_HAND_OFFS_OF_CORRELATION: &str =
+        include_str!("../sql/erasure/take_hand_offs_of_correlation.sql");
+    pub(crate) const TAKE_HAND_OFFS_OF_TENANT: &str =
+        include_str!("../sql/erasure/take_hand_offs_of_tenant.sql");
 }
 
 pub(crate) mod failure {

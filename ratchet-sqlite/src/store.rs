@@ -117,7 +117,7 @@ impl SqliteStore {
     }
 
     /// Sends an operation to the writer and waits for its answer.
-    async fn write<V: Verb>(&self, verb: V) -> Result<V::Answer, StoreError> {
+    pub(crate) async fn write<V: Verb>(&self, verb: V) -> Result<V::Answer, StoreError> {
         let (asked, answer) = Request::new(verb);
         let gone = || {
             let why = format!("the writer of the job database {} has ended", self.path().display());

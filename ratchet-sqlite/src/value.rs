@@ -150,6 +150,38 @@ fn scoped(tenant: Option<&str>, key: &str) -> Vec<u8> {
     bytes
 }
 
+/// Decodes a tenant and a key.
+pub(crate) fn unscoped(scoped: &[u8]) -> Option<(Option<&str>, &str)> {
+    let (tenant, key) = match scoped.split_first()? {
+        (0, key) => (None, key),
+        (1, rest) => {
+            let (length, rest) = rest.split_first_chunk()?;
+            let length = usize::try_from(u64::from_be_bytes(*length)).ok()?;
+            let (tenant, key) = rest.split_at_checked(length)?;
+            (Some(std::str::from_utf8(tenant).ok()?), key)
+        }
+        _ => return None,
+    };
+    Some((tenant, std::str::from_utf8(key).ok()?))
+}
+
+/// Returns bounds of the keys of a tenant that begin with a text: the first one, and the first one behind them.
+pub(crate) fn keys_from(tenant: Option<&str>, prefix: &str) -> (Vec<u8>, Vec<u8>) {
+    let first = scoped(tenant, prefix);
+    let mut end = first.clone();
+    // The first byte is 0 or 1, so that something remains.
+    while end.pop_if(|byte| *byte == u8::MAX).is_some() {}
+    if let Some(byte) = end.last_mut() {
+        *byte += 1;
+    }
+    (first, end)
+}
+
+/// Returns bounds of all keys of a tenant: the first one, and the first one behind them.
+pub(crate) fn keys_of_tenant(tenant: Option<&str>) -> (Vec<u8>, Vec<u8>) {
+    keys_from(tenant, "")
+}
+
 pub(crate) fn business_key(spec: &JobSpec) -> Option<Vec<u8>> {
     let key = scoped(spec.tenant.as_deref(), spec.business_key.as_ref()?);
     Some(if spec.successor { second_place(&key) } else { key })

@@ -7,13 +7,15 @@ use ratchet_store::StoreError;
 use ratchet_store::model::{
     Acceptor, AuditNote, BreakerChange, BreakerUpdate, Change, ChangeError, ChangeReply, Changed,
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Declarations, Delivery,
-    DeliveryId, Extend, GaugeRow, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId,
-    JobState, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes,
-    ScheduleWritten, Settled, Settlement, StatRow, Target, Token, WriteSchedule,
+    DeliveryId, ErasedRows, Extend, GaugeRow, GraphInserted, HandOff, Heartbeat, InsertError,
+    Inserted, JobId, JobState, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, Orphan,
+    QueueUpdate, RunNotes, ScheduleWritten, Settled, Settlement, StatRow, Target, Token,
+    WriteSchedule,
 };
 use tokio::sync::oneshot;
 
 use crate::archive::Copied;
+use crate::erasure::Erased;
 use crate::error::Fault;
 use crate::insert::is_plain;
 use crate::session::Session;
@@ -25,6 +27,8 @@ pub(crate) enum Kind {
     NewWork,
     /// A heartbeat. The writer checks the file first.
     Heartbeat,
+    /// The writer first overwrites what was deleted, outside of a transaction.
+    Scrub,
     Other,
 }
 
@@ -147,6 +151,10 @@ verbs! {
         |session, this| session.operate(&this.change, this.note.as_ref());
     OperateSubmit as NewWork { change: Change, note: Option<AuditNote> } -> Result<Changed, ChangeError> =
         |session, this| session.operate(&this.change, this.note.as_ref());
+    OperateErasure { change: Change, note: Option<AuditNote>, erased: ErasedRows } -> Result<Changed, ChangeError> =
+        |session, this| session.operate_erasure(&this.change, this.note.as_ref(), this.erased);
+    EraseBelongings { jobs: Vec<Erased> } -> ErasedRows = |session, this| session.erase_belongings(&this.jobs);
+    Scrub as Scrub {} -> () = |_session, _this| async { Ok(()) };
     TakeDeliveries { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ratchet_store::StoreErrorKind;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::ErasedRows;
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 use crate::error::Fault;
 use crate::file::Watch;
 use crate::readers::Readers;
+use crate::scrub::scrub;
 use crate::session::{Effects, Session};
 use crate::sql;
 use crate::store::Shared;
@@ -104,6 +106,14 @@ impl Writer {
         let mut group = self.refuse_new_work(group);
         if group.is_empty() {
             return;
+        }
+        if group.iter().any(|request| request.kind() == Kind::Scrub)
+            && let Err(error) = scrub(&mut self.conn).await
+        {
+            let fault = self.shared.fault(&error);
+            let scrubs;
+            (scrubs, group) = group.into_iter().partition(|request| request.kind() == Kind::Scrub);
+            fail(scrubs, &fault);
         }
         let mut done = self.transaction(&mut group, false).await;
         if let Err((error, _)) = &done
@@ -215,6 +225,7 @@ impl Writer {
             max_skipped: self.max_skipped,
             check_ids,
             damaged: self.shared.damage.get().is_some(),
+            erased: ErasedRows::default(),
         };
         let (plain, others): (Vec<_>, Vec<_>) =
             group.iter_mut().partition(|request| !check_ids && request.plain_insert().is_some());

@@ -63,6 +63,12 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     // One row per job whose move to the archive has not ended.
     "archive/delete_moved",
     "archive/list_archiving",
+    // Messages that wait, and the groups of a tenant. An erasure reads them once.
+    "erasure/list_deliveries",
+    "erasure/list_groups",
+    "erasure/count_groups",
+    // The digests of erased keys, oldest or not, up to the limit.
+    "erasure/purge_digests",
 ];
 
 /// Statements that may sort: a few rows of a small table.

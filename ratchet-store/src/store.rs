@@ -21,14 +21,14 @@ use crate::model::{
     Acceptor, Alert, ArchiveStatus, AttemptRecord, AuditFilter, AuditHead, AuditNote, AuditRecord,
     Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change, ChangeError,
     Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, ContentKey,
-    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, Extend,
-    FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff,
-    HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState,
-    LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, OperationFilter,
-    OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueDemand, QueueRecord,
-    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge, ErasedRows,
+    ErasureSubject, Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId,
+    JobRecord, JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo,
+    NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord,
+    QueueDemand, QueueRecord, QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -237,6 +237,17 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         filter: OperationFilter,
         limit: u32,
     ) -> Result<Vec<OperationRecord>, StoreError>;
+
+    /// Counts what belongs to a tenant or to a correlation id and is found without its jobs: groups, hand-offs, messages
+    /// that wait for a sink and, of a tenant, idempotency keys. Counts at most `limit` rows of each kind.
+    ///
+    /// They are deleted by the pages of an operation with [`BulkVerb::Erase`](crate::model::BulkVerb::Erase).
+    /// [`rules::erasure`](crate::rules::erasure) defines how.
+    async fn erasable(
+        &self,
+        subject: &ErasureSubject,
+        limit: u32,
+    ) -> Result<ErasedRows, StoreError>;
 
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;

@@ -15,6 +15,9 @@ pub mod guards {}
 #[doc = include_str!("../docs/guide/security.md")]
 pub mod security {}
 
+#[doc = include_str!("../docs/guide/erasure.md")]
+pub mod erasure {}
+
 #[doc = include_str!("../docs/guide/transactions.md")]
 pub mod transactions {}
 

@@ -20,6 +20,9 @@ pub use ratchet_core::{
 };
 pub use ratchet_core::{Catalog, CatalogJob};
 pub use ratchet_core::{Edit, EditError, RevealError, Revealed, Succession};
+pub use ratchet_core::{
+    ErasedRows, Erasure, ErasurePhase, ErasurePreview, ErasureSubject, Erasures, KeyKind, Ledger,
+};
 pub use ratchet_core::{FailureMark, FailureState, Judgment};
 pub use ratchet_core::{HandOffAdmission, HandOffStats, PipelineRecord};
 pub use ratchet_core::{NodeAction, NodeError, NodeId, NodeRecord, NodeRequest};

@@ -76,7 +76,7 @@ fn verb(jobs: &BulkJobs) -> Result<BulkVerb, Failure> {
 }
 
 /// Reads a number of jobs per second.
-fn pace(text: &str) -> Result<u32, Failure> {
+pub(super) fn pace(text: &str) -> Result<u32, Failure> {
     let wrong = || Failure::usage(format!("`{text}` is not a pace; write 100/s or 30/m"));
     let rate = read::rate(text).map_err(|_| wrong())?;
     let per_second = f64::from(rate.jobs) / rate.per.as_secs_f64();
@@ -185,6 +185,18 @@ fn show(session: &Session, one: &OperationRecord) -> Result<(), Failure> {
             bound.map_or_else(String::new, |percent| format!(", at most {percent} % may fail"));
         field("canary", format!("{}{bound}", counted(canary.jobs.into(), "job")));
         field("failed", count(one.failed));
+    }
+    if let Some(erasure) = &one.erasure {
+        field("phase", erasure.phase.to_string());
+        field("canceled", count(erasure.canceled));
+        field("in use", count(erasure.left));
+        let it = &erasure.erased;
+        field("archived", count(it.archived));
+        field("flows", count(it.groups));
+        field("keys", count(it.keys));
+        field("handoffs", count(it.hand_offs));
+        field("messages", count(it.deliveries));
+        field("alerts", count(it.alerts));
     }
     if let Some(pace) = one.pace {
         field("pace", format!("{pace}/s"));

@@ -19,6 +19,7 @@ pub mod concurrency_key;
 pub mod declared_rules;
 pub mod deliveries;
 pub mod due;
+pub mod erasure;
 pub mod expiry;
 pub mod explain;
 pub mod failure_marks;

@@ -418,7 +418,11 @@ impl Generator {
         if self.stats_rng.u8(..6) == 0 {
             verb = BulkVerb::Move(self.placement());
         }
-        Op::Bulk(self.rng.u64(..), verb, self.filter())
+        let (number, filter) = (self.rng.u64(..), self.filter());
+        if self.graphs.is_some() && self.archive_rng.u8(..8) == 0 {
+            return Op::Bulk(number, BulkVerb::Erase, Filter::any().tenant("acme"));
+        }
+        Op::Bulk(number, verb, filter)
     }
 
     /// A quarter of the filters search. Their numbers must not change the other operations of a seed.

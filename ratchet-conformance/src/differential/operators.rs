@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use ratchet_store::model::{
-    BulkVerb, Change, ChangeReply, Filter, Judgment, MarkFailure, NewJob, NodeId, NodeReply,
-    NodeUpdate, OperationId, OperationState, OperationUpdate, PageRequest,
+    BulkVerb, Change, ChangeReply, ErasurePhase, Filter, Judgment, MarkFailure, NewJob, NodeId,
+    NodeReply, NodeUpdate, OperationId, OperationState, OperationUpdate, Page, PageRequest,
 };
-use ratchet_store::rules::operation;
+use ratchet_store::rules::{erasure, operation};
 use uuid::Uuid;
 
 use super::driver::{Driver, TICK, ok};
@@ -94,14 +94,24 @@ impl Driver<'_> {
             let current = reply.operation;
             let _ = write!(
                 pages,
-                "{} {:?} {} {} {}; ",
-                current.state, current.cursor, current.matched, current.changed, current.refused
+                "{} {:?} {} {} {} {:?}; ",
+                current.state,
+                current.cursor,
+                current.matched,
+                current.changed,
+                current.refused,
+                current.erasure
             );
-            if current.state != OperationState::Running {
+            let waits = !reply.applied || erasure::must_wait(&current);
+            if current.state != OperationState::Running || waits {
                 break;
             }
             let request = PageRequest { before: current.cursor, limit: 2 };
-            let page = ok(store.list(&operation::listing(&current), request).await);
+            let visits = erasure::phase(&current).is_none_or(ErasurePhase::visits_jobs);
+            let page = match visits {
+                true => ok(store.list(&operation::listing(&current), request).await),
+                false => Page::default(),
+            };
             update = operation::page(&current, &page);
         }
         pages

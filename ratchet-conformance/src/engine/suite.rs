@@ -240,6 +240,13 @@ macro_rules! __engine_cases {
                 o_04_a_bad_canary_pauses_the_operation
                 o_04_the_digest_binds_an_operation_to_its_preview
             }
+            erasures {
+                z_12_a_running_job_is_stopped_and_its_data_deleted
+                z_12_schedules_of_the_tenant_are_removed
+                z_12_an_erasure_survives_its_leaders
+                z_12_a_job_of_a_dead_worker_is_erased_after_its_lease
+                z_12_the_digest_binds_an_erasure_to_its_preview
+            }
             edit {
                 o_05_an_edited_job_runs_with_the_options_of_the_original
                 o_05_wrong_arguments_are_refused_and_nothing_is_stored

@@ -2,13 +2,15 @@
 //! changes nothing.
 
 use ratchet_store::model::{
-    BulkVerb, CancelCause, CommandError, JobId, JobRecord, OperationFilter, OperationPage,
-    OperationRecord, OperationState, OperationUpdate, PageRequest,
+    BulkVerb, CancelCause, Change, CommandError, ErasurePhase, JobId, JobRecord, OperationFilter,
+    OperationPage, OperationRecord, OperationState, OperationUpdate, Page, PageRequest,
+    WriteSchedule,
 };
-use ratchet_store::rules::operation;
+use ratchet_store::rules::{erasure, operation};
 use ratchet_store::{StoreError, StoreErrorKind};
 
-use super::acting::Manner;
+use super::acting::{Manner, store_error};
+use super::erasures::is_of;
 use crate::events::Event;
 use crate::runtime::Core;
 
@@ -41,6 +43,9 @@ impl Core {
                 Some(next) => operation = next,
                 None => break,
             }
+            if erasure::must_wait(&operation) {
+                break;
+            }
         }
         Ok(())
     }
@@ -54,10 +59,40 @@ impl Core {
         if limit == 0 {
             return Ok(None);
         }
-        let request = PageRequest { before: current.cursor, limit };
-        let listed = self.store.list(&operation::listing(current), request).await?;
+        let phase = erasure::phase(current);
+        let listed = match phase {
+            Some(phase) if !phase.visits_jobs() => Page::default(),
+            _ => {
+                if phase == Some(ErasurePhase::Cancel) && current.cursor.is_none() {
+                    self.remove_schedules(current).await?;
+                }
+                let request = PageRequest { before: current.cursor, limit };
+                self.store.list(&operation::listing(current), request).await?
+            }
+        };
         let page = operation::page(current, &listed);
         self.update_for(current, "operations.page", page).await
+    }
+
+    /// Removes the schedules of an erasure before its first page, so that they submit no more jobs.
+    async fn remove_schedules(&self, current: &OperationRecord) -> Result<(), StoreError> {
+        let Some(subject) = erasure::subject(current) else { return Ok(()) };
+        let manner = Manner::of(current.actor.clone());
+        for schedule in self.store.schedules().await? {
+            if is_of(&schedule, &subject) {
+                let write = WriteSchedule {
+                    name: schedule.name,
+                    replaces: Some(schedule.version),
+                    record: None,
+                    declarations: None,
+                    jobs: Vec::new(),
+                    notices: Vec::new(),
+                };
+                let change = Change::Schedule(write);
+                self.operate(&manner, "schedules.remove", change).await.map_err(store_error)?;
+            }
+        }
+        Ok(())
     }
 
     /// Judges a canary. Returns the operation after that, or `None` if its jobs have not ended.
@@ -109,7 +144,7 @@ impl Core {
     fn publish_change(&self, verb: &BulkVerb, job: JobId) {
         match verb {
             BulkVerb::Retry => self.events.publish(|| Event::Retried { job }),
-            BulkVerb::Cancel => {
+            BulkVerb::Cancel | BulkVerb::Erase => {
                 let cause = CancelCause::Requested;
                 self.meter.canceled(cause);
                 self.events.publish(|| Event::Canceled { job, cause });

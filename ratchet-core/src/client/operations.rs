@@ -124,6 +124,9 @@ pub enum BulkError {
         /// The digest of the operation.
         expected: String,
     },
+    /// An erasure is started by [`Erasures::start`](crate::Erasures::start).
+    #[error("cannot start an erasure as a bulk operation; use `Ratchet::erasures`")]
+    Erase,
     /// The store refused the change, or failed.
     #[error(transparent)]
     Command(#[from] CommandError),
@@ -224,6 +227,9 @@ impl Operations {
     /// Returns [`BulkError::OtherPreview`] if the verb, the filter or the cut-off is not the one that was previewed.
     pub async fn start(&self, bulk: Bulk) -> Result<OperationRecord, BulkError> {
         let Bulk { preview, pace, canary } = bulk;
+        if preview.verb == BulkVerb::Erase {
+            return Err(BulkError::Erase);
+        }
         if let BulkVerb::Move(placement) = &preview.verb {
             self.core.check_bulk_move(placement, &preview.filter)?;
         }

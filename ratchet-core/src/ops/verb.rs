@@ -54,7 +54,7 @@ const fn changes(name: &'static str, capability: Capability) -> Verb {
 }
 
 /// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
-pub const VERBS: [Verb; 80] = [
+pub const VERBS: [Verb; 83] = [
     reads("alerts.list"),
     reads("archive.export"),
     reads("archive.list"),
@@ -71,6 +71,8 @@ pub const VERBS: [Verb; 80] = [
     reads("catalog.list"),
     reads("catalog.show"),
     reads("doctor"),
+    reads("erasures.preview"),
+    changes("erasures.start", Capability::Purge),
     changes("failures.acknowledge", Capability::ActJobs),
     changes("failures.ignore", Capability::ActJobs),
     reads("failures.list"),
@@ -99,6 +101,7 @@ pub const VERBS: [Verb; 80] = [
     reads("jobs.runs"),
     reads("jobs.show"),
     reads("jobs.wait"),
+    changes("ledger.purge", Capability::Purge),
     reads("nodes.list"),
     changes("nodes.quiet", Capability::ActNodes),
     changes("nodes.resume", Capability::ActNodes),

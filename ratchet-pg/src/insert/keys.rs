@@ -97,7 +97,9 @@ impl Inner {
     ) -> Result<HashMap<Scoped, IdempotencyRecord>, Fault> {
         let (mut open, mut uses) = (std::mem::take(wanted), HashMap::new());
         for _ in 0..TRIES {
-            let free = self.write_ledger(db, self.sql.reserve_idempotency(), &open).await?;
+            let (free, erased) = self.reserve_ledger(db, &open).await?;
+            uses.extend(erased);
+            open.retain(|key, _| !uses.contains_key(key));
             wanted.append(&mut take_keys(&mut open, &free));
             if open.is_empty() {
                 return Ok(uses);
@@ -122,6 +124,33 @@ impl Inner {
             }
         }
         Err(Fault::Conflict)
+    }
+
+    /// Reserves the idempotency keys that are free. Returns them, and the uses of those of which only a digest is kept.
+    async fn reserve_ledger(
+        &self,
+        db: &mut PgConnection,
+        entries: &BTreeMap<Scoped, IdempotencyRecord>,
+    ) -> Result<(HashSet<Scoped>, Vec<(Scoped, IdempotencyRecord)>), Fault> {
+        let statement = self.sql.reserve_idempotency();
+        let rows = self.write_ledger_rows(db, statement, entries).await?;
+        let (mut free, mut erased) = (HashSet::new(), Vec::new());
+        for row in &rows {
+            let key: Scoped = (row.try_get("scope")?, row.try_get("key")?);
+            match row.try_get::<Option<Uuid>, _>("erased")? {
+                None => drop(free.insert(key)),
+                Some(job) => {
+                    erased.push((key, IdempotencyRecord::erased(JobId::from_uuid(job))));
+                }
+            }
+        }
+        if !erased.is_empty() {
+            let (scopes, keys): (Vec<_>, Vec<_>) =
+                erased.iter().map(|(key, _)| key.clone()).unzip();
+            let gone = db::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
+            exactly(erased.len(), &gone.execute(db).await?)?;
+        }
+        Ok((free, erased))
     }
 
     /// Returns the recorded uses of idempotency keys, and whether they have expired.
@@ -153,6 +182,15 @@ impl Inner {
         statement: Statement,
         entries: &BTreeMap<Scoped, IdempotencyRecord>,
     ) -> Result<HashSet<Scoped>, Fault> {
+        Ok(keys_of(&self.write_ledger_rows(db, statement, entries).await?)?)
+    }
+
+    async fn write_ledger_rows(
+        &self,
+        db: &mut PgConnection,
+        statement: Statement,
+        entries: &BTreeMap<Scoped, IdempotencyRecord>,
+    ) -> Result<Vec<PgRow>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = entries.keys().cloned().unzip();
         let rows = db::query(statement)
             .bind(scopes)
@@ -163,7 +201,7 @@ impl Inner {
             .bind(entries.values().map(|entry| entry.lifetime.map(micros)).collect::<Vec<_>>())
             .fetch_all(db)
             .await?;
-        Ok(keys_of(&rows)?)
+        Ok(rows)
     }
 
     /// Takes the business keys that are free, and keeps only those in `wanted`. Returns the rest.

@@ -47,6 +47,7 @@ const LOOKS: &[&str] = &[
     "oldest_due",
     "audit",
     "audit_head",
+    "erasable",
     "operations",
     "catalog",
     "archive_status",

@@ -7,6 +7,7 @@ mod blocked;
 mod canonical;
 mod competing_claimers;
 mod enqueue_from_catalog;
+mod erasure;
 mod faults;
 mod graphs;
 #[path = "../../../ratchet-conformance/shared/graphs_in_tx.rs"]
@@ -22,6 +23,7 @@ mod opening;
 mod outages;
 mod partitions;
 mod protected;
+mod restored;
 mod roles;
 mod shop;
 mod snapshot;

@@ -12,7 +12,7 @@ use ratchet_pg::sqlx::{self, AssertSqlSafe};
 use ratchet_store::model::TerminalReason;
 
 /// Returns the content of all tables as text. Bytes are hexadecimal.
-async fn dump(pg: &PgHarness) -> String {
+pub(crate) async fn dump(pg: &PgHarness) -> String {
     let tables: Vec<(String,)> = sqlx::query_as(
         "SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) FROM information_schema.tables \
          WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_type = 'BASE TABLE'",
@@ -30,7 +30,7 @@ async fn dump(pg: &PgHarness) -> String {
     text
 }
 
-fn hexadecimal(text: &str) -> String {
+pub(crate) fn hexadecimal(text: &str) -> String {
     let mut digits = String::new();
     for byte in text.bytes() {
         let _ = write!(digits, "{byte:02x}");

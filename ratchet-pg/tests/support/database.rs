@@ -104,6 +104,30 @@ impl Database {
             .expect("the clock moves");
     }
 
+    /// Copies the database, to which nothing may be connected, and returns the URL of the copy.
+    pub(crate) async fn copy(&self) -> String {
+        let mut admin =
+            PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
+        let copy = format!("{}_copy", self.name);
+        for sql in [
+            format!("DROP DATABASE IF EXISTS {copy} WITH (FORCE)"),
+            format!("CREATE DATABASE {copy} TEMPLATE {}", self.name),
+        ] {
+            admin.execute(AssertSqlSafe(sql)).await.expect("copies");
+        }
+        admin.close().await.expect("closes");
+        format!("{}/{copy}", url())
+    }
+
+    /// Deletes a copy.
+    pub(crate) async fn drop_copy(&self) {
+        let mut admin =
+            PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
+        let drop = format!("DROP DATABASE IF EXISTS {}_copy WITH (FORCE)", self.name);
+        admin.execute(AssertSqlSafe(drop)).await.expect("deletes");
+        admin.close().await.expect("closes");
+    }
+
     /// Creates the database if it does not exist, and empties it.
     async fn clean(&self) {
         let mut admin =
@@ -208,6 +232,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0030_declared_nodes.sql"),
         include_str!("../../migrations/0031_archive_locks.sql"),
         include_str!("../../migrations/0032_key_rates.sql"),
+        include_str!("../../migrations/0033_erasures.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -158,7 +158,7 @@ async fn write_copies(
 }
 
 /// Deletes jobs (a list of seq of the archive).
-async fn forget(conn: &mut SqliteConnection, jobs: &[i64]) -> Result<(), sqlx::Error> {
+pub(super) async fn forget(conn: &mut SqliteConnection, jobs: &[i64]) -> Result<(), sqlx::Error> {
     if jobs.is_empty() {
         return Ok(());
     }
@@ -178,7 +178,7 @@ async fn forget(conn: &mut SqliteConnection, jobs: &[i64]) -> Result<(), sqlx::E
 
 /// Runs statements in a transaction that locks a file only when it is written: `BEGIN IMMEDIATE` would also lock the file of
 /// the jobs.
-async fn in_transaction<T>(
+pub(super) async fn in_transaction<T>(
     conn: &mut SqliteConnection,
     run: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>,
 ) -> Result<T, sqlx::Error> {

@@ -10,13 +10,13 @@ use ratchet_store::model::{
     AuditRecord, Backlog, BreakerChange, BreakerRecord, BreakerUpdate, CatalogRecord, Change,
     ChangeError, Changed, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     ContentKey, ContentPage, ContentPlace, Counts, Declarations, Delivery, DeliveryId, Edge,
-    Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter, GroupId, GroupRecord,
-    HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord,
-    OperationFilter, OperationRecord, Orphan, Page, PageRequest, PipelineRecord, QueueRecord,
-    QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, StatRow, StatsHistory, StatsQuery, Succession, Token,
-    UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
+    ErasedRows, ErasureSubject, Extend, FailureMark, Filter, GaugeRow, GraphInserted, GroupFilter,
+    GroupId, GroupRecord, HandOff, HandOffAdmission, HandOffStats, Heartbeat, InsertError,
+    Inserted, JobId, JobRecord, JobState, LogLine, Member, NewAdmission, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, OperationFilter, OperationRecord, Orphan, Page, PageRequest,
+    PipelineRecord, QueueRecord, QueueUpdate, Reject, RejectCount, RejectFilter, RejectGroup,
+    RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement, StatRow, StatsHistory,
+    StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::rules::search::merge;
@@ -339,6 +339,7 @@ impl Store for SqliteStore {
                 return self.operate_archive(&change, note.as_ref()).await;
             }
             Change::Submit(_) => self.write(OperateSubmit { change, note }).await?,
+            Change::Operation(_) => self.operate_operation(change, note).await?,
             _ => self.write(Operate { change, note }).await?,
         };
         match changed {
@@ -366,7 +367,15 @@ impl Store for SqliteStore {
         filter: OperationFilter,
         limit: u32,
     ) -> Result<Vec<OperationRecord>, StoreError> {
-        read!(self, |look| look.operations(filter, limit), fault)
+        self.find_operations(filter, limit).await
+    }
+
+    async fn erasable(
+        &self,
+        subject: &ErasureSubject,
+        limit: u32,
+    ) -> Result<ErasedRows, StoreError> {
+        read!(self, |look| look.erasable(subject, limit), fault)
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
@@ -494,5 +503,16 @@ impl Store for SqliteStore {
 
     fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
         self.shared.ends.subscribe()
+    }
+}
+
+impl SqliteStore {
+    /// Returns bulk operations that match a filter, newest first, at most `limit`.
+    pub(crate) async fn find_operations(
+        &self,
+        filter: OperationFilter,
+        limit: u32,
+    ) -> Result<Vec<OperationRecord>, StoreError> {
+        read!(self, |look| look.operations(filter, limit), fault)
     }
 }

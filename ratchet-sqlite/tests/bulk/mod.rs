@@ -148,3 +148,54 @@ async fn o_04_a_bulk_retry_survives_five_killed_processes() {
     leader.kill().expect("kills");
     leader.wait().expect("waits");
 }
+
+/// An erasure in its own process dies in the middle of a page or between two, and another process continues.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn z_12_an_erasure_survives_three_killed_processes() {
+    const JOBS: u32 = 500;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.db");
+    let store = SqliteStore::open(&path).await.expect("opens");
+    let builder = Ratchet::builder(store.clone()).jobs([Breaks::JOB]);
+    let ratchet = builder.build().await.expect("builds");
+    ratchet.queues().pause("bulk").await.expect("pauses");
+    for number in 0..JOBS {
+        let job = ratchet.enqueue(Breaks { number }).tenant("acme");
+        job.idempotency_key(format!("planted-key-{number}")).await.expect("enqueues");
+    }
+    let kept = ratchet.enqueue(Breaks { number: 0 }).tenant("other").await.expect("enqueues");
+    let own = Filter::any().tenant("acme");
+    for number in 0..100 {
+        let page = ratchet.jobs().list(&own, PageRequest { before: None, limit: 1 }).await;
+        let id = page.expect("lists").jobs[0].id;
+        ratchet.jobs().cancel(id).await.expect("cancels");
+        let archived = ratchet.store().archive(JobState::Canceled, Duration::ZERO, 1).await;
+        assert_eq!(archived.expect("archives"), 1, "{number}");
+    }
+    let subject = ratchet_core::ErasureSubject::Tenant("acme".to_owned());
+    let erasures = ratchet.erasures().pace(JOBS / 5);
+    let preview = erasures.preview(&subject).await.expect("counts");
+    assert_eq!((preview.jobs, preview.archived), (400, 100));
+    let started = erasures.start(preview).await.expect("starts");
+    for kill in 1..=3 {
+        let changed = lead_and_die(&ratchet, &path, started.id).await;
+        println!("kill {kill}: {changed} of {JOBS} jobs were deleted");
+    }
+    let mut leader = start("work", &path);
+    until("the end of the erasure", async || {
+        get(&ratchet, started.id).await.state == OperationState::Finished
+    })
+    .await;
+    leader.kill().expect("kills");
+    leader.wait().expect("waits");
+    let all = Filter::any().archived(ratchet_core::ArchivedJobs::Include);
+    let left = ratchet.jobs().list(&all, PageRequest { before: None, limit: 1000 }).await;
+    let left: Vec<_> = left.expect("lists").jobs.iter().map(|job| job.id).collect();
+    assert_eq!(left, [kept.id()]);
+    for entry in std::fs::read_dir(folder.path()).expect("reads") {
+        let path = entry.expect("an entry").path();
+        let bytes = std::fs::read(&path).expect("reads");
+        let found = bytes.windows(12).any(|window| window == b"planted-key-");
+        assert!(!found, "an erased key is in {}", path.display());
+    }
+}

@@ -231,6 +231,13 @@ async fn a_01_jobs_that_were_archived_without_their_keys_are_found_by_them() {
          DROP INDEX ratchet_aside_brought;
          ALTER TABLE ratchet_aside DROP COLUMN back;
          ALTER TABLE ratchet_aside DROP COLUMN brought;
+         DROP TABLE ratchet_erased_key;
+         DROP INDEX ratchet_alert_job;
+         DROP INDEX ratchet_delivery_alert;
+         DROP INDEX ratchet_hand_off_job;
+         DROP INDEX ratchet_hand_off_tenant;
+         DROP INDEX ratchet_hand_off_correlation;
+         DROP INDEX ratchet_admission_handed_by;
          DELETE FROM ratchet_schema WHERE version >= 24",
     )
     .execute(&mut archive)

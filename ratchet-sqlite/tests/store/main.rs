@@ -3,6 +3,7 @@
 //! One program, because each test program carries and links all of the store again.
 
 mod archive;
+mod erasure;
 mod file;
 #[path = "../../../ratchet-conformance/shared/graphs_in_tx.rs"]
 mod graphs_in_tx;
@@ -15,6 +16,7 @@ mod node;
 mod older;
 mod open;
 mod protected;
+mod restored;
 mod shop;
 mod snapshot;
 mod stats_size;

@@ -8,7 +8,7 @@ use super::limits::brief;
 use super::{
     Actor, BreakerChange, BreakerUpdate, Command, CommandError, CommandReply, GroupId, InsertError,
     Inserted, JobId, JobState, MarkFailure, NewJob, NodeId, NodeReply, NodeUpdate, OperationId,
-    OperationReply, OperationUpdate, QueueUpdate, Rewrite, ScheduleWritten, StoreError,
+    OperationReply, OperationUpdate, PurgeKeys, QueueUpdate, Rewrite, ScheduleWritten, StoreError,
     WriteSchedule,
 };
 
@@ -67,6 +67,8 @@ pub enum Change {
         /// The maximum number of jobs.
         limit: u32,
     },
+    /// The removal of idempotency keys. A later submit with one of them creates a job.
+    PurgeKeys(PurgeKeys),
     /// Records that the secrets of a job are shown to an operator. Changes nothing but the audit trail. The job may be
     /// archived.
     Reveal(JobId),
@@ -169,6 +171,7 @@ impl Change {
                 let state = state.name().to_lowercase();
                 Target::Several(format!("{state} jobs archived at least {} s ago", age.as_secs()))
             }
+            Self::PurgeKeys(keys) => Target::Several(brief(&keys.to_string())),
             Self::Operation(update) => Target::Operation(update.id()),
             Self::Node { node, .. } => Target::Node(*node),
             Self::Reprotect(rewrites) => {
@@ -222,6 +225,8 @@ pub enum ChangeReply {
     Forgotten,
     /// How many archived jobs were removed.
     ArchivePurged(u64),
+    /// How many idempotency keys were removed.
+    KeysPurged(u64),
     /// It is recorded that the secrets of a job are shown.
     Revealed,
     /// The bulk operation after its change.
@@ -244,7 +249,7 @@ impl ChangeReply {
                 _ => true,
             },
             Self::Queue(changed) | Self::Unreadable(changed) | Self::Failure(changed) => *changed,
-            Self::ArchivePurged(jobs) => *jobs > 0,
+            Self::ArchivePurged(rows) | Self::KeysPurged(rows) => *rows > 0,
             Self::Breaker(change) => change.is_some(),
             Self::Schedule(written) => *written != ScheduleWritten::Stale,
             Self::Submitted(jobs) => {

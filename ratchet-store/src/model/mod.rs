@@ -14,6 +14,7 @@ mod command;
 mod content;
 mod deadline;
 mod envelope;
+mod erasure;
 mod failure_mark;
 mod filter;
 mod graph;
@@ -69,6 +70,7 @@ pub use command::{CancelCause, Command, CommandError, CommandReply, Placement, R
 pub use content::{ContentKey, ContentPage, ContentPlace, ContentRow, Rewrite};
 pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use erasure::{ErasedRows, Erasure, ErasurePhase, ErasureSubject, KeyKind, PurgeKeys};
 pub use failure_mark::{FailureMark, FailureState, Judgment, MarkFailure, UnknownFailureState};
 pub use filter::{
     ArgumentTest, CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts,

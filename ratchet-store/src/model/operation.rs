@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, CommandReply, Due, Filter, JobId, OperationId, Placement};
+use super::{Actor, CommandReply, Due, ErasedRows, Erasure, Filter, JobId, OperationId, Placement};
 
 /// What a bulk operation does with each job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub enum BulkVerb {
     Reschedule(Due),
     /// Moves pending and paused jobs to another queue or priority.
     Move(Placement),
+    /// Deletes everything of a tenant or of a correlation id; see [`Erasure`].
+    Erase,
 }
 
 impl BulkVerb {
@@ -36,6 +38,7 @@ impl BulkVerb {
             Self::Resume => "resume",
             Self::Reschedule(_) => "reschedule",
             Self::Move(_) => "move",
+            Self::Erase => "erase",
         }
     }
 }
@@ -165,6 +168,9 @@ pub struct OperationRecord {
     pub paced_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
+    /// How far an erasure is; `None` for any other verb.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure: Option<Erasure>,
 }
 
 mod filter_text {
@@ -277,6 +283,12 @@ pub struct OperationPage {
     pub changed: Vec<(JobId, CommandReply)>,
     /// The selected jobs that could not be changed.
     pub refused: Vec<JobId>,
+    /// What a page of an erasure deleted.
+    pub erased: ErasedRows,
+    /// How many jobs of a page of an erasure cannot be deleted yet.
+    pub left: u64,
+    /// Whether rows without jobs remain for another page.
+    pub more: bool,
 }
 
 /// Which operations to list.

@@ -150,7 +150,9 @@ pub fn of_reply(reply: &ChangeReply) -> Option<String> {
             let ids: Vec<_> = jobs.iter().map(|inserted| inserted.id()).collect();
             text(&json!({ "jobs": ids }))
         }
-        ChangeReply::ArchivePurged(jobs) => text(&json!({ "removed": jobs })),
+        ChangeReply::ArchivePurged(rows) | ChangeReply::KeysPurged(rows) => {
+            text(&json!({ "removed": rows }))
+        }
         ChangeReply::Successor(successor) => text(&json!({ "successor": successor })),
         ChangeReply::Reprotected(applied) => {
             let applied = applied.iter().filter(|applied| **applied).count();
@@ -160,6 +162,9 @@ pub fn of_reply(reply: &ChangeReply) -> Option<String> {
             let mut view = operation_view(&reply.operation);
             let ids: Vec<_> = page.changed.iter().map(|(id, _)| id).collect();
             view["jobs"] = json!(ids);
+            if let Some(erasure) = &reply.operation.erasure {
+                view["erasure"] = json!(erasure);
+            }
             view.to_string()
         }),
         _ => None,

@@ -11,6 +11,7 @@ pub mod breaker;
 pub mod canonical;
 pub mod catalog;
 pub mod claim;
+pub mod erasure;
 pub mod explain;
 pub mod failure;
 pub mod graph;

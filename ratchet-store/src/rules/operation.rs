@@ -5,10 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+use super::erasure;
 use crate::model::{
-    Actor, AuditHash, BulkVerb, CancelCause, Command, CommandError, CommandReply, Due, Filter,
-    JobId, JobRecord, JobState, OperationControl, OperationId, OperationPage, OperationRecord,
-    OperationReply, OperationState, OperationUpdate, Page,
+    Actor, AuditHash, BulkVerb, CancelCause, Command, CommandError, CommandReply, Due, Erasure,
+    Filter, JobId, JobRecord, JobState, OperationControl, OperationId, OperationPage,
+    OperationRecord, OperationReply, OperationState, OperationUpdate, Page,
 };
 
 /// The maximum number of jobs of one page.
@@ -32,6 +33,7 @@ pub fn selection(verb: &BulkVerb, filter: &Filter) -> Filter {
             BulkVerb::Pause | BulkVerb::Reschedule(_) => vec![JobState::Pending],
             BulkVerb::Resume => vec![JobState::Paused],
             BulkVerb::Move(_) => vec![JobState::Pending, JobState::Paused],
+            BulkVerb::Erase => Vec::new(),
         };
     }
     filter
@@ -49,6 +51,7 @@ pub fn prepare(
     OperationRecord {
         id,
         digest: digest(&verb, &filter, cutoff),
+        erasure: (verb == BulkVerb::Erase).then(Erasure::default),
         verb,
         filter,
         cutoff,
@@ -99,6 +102,9 @@ pub fn listing(operation: &OperationRecord) -> Filter {
     filter.oldest_first = true;
     let before = filter.queued_before.map_or(operation.cutoff, |at| at.min(operation.cutoff));
     filter.queued_before = Some(before);
+    if let Some(erasure) = &operation.erasure {
+        erasure::narrow(&mut filter, erasure.phase);
+    }
     filter
 }
 
@@ -114,6 +120,9 @@ pub fn page(operation: &OperationRecord, listed: &Page) -> OperationUpdate {
 /// Returns the command for a visited job, or `None` if the operation does not select it.
 pub fn command(operation: &OperationRecord, job: &JobRecord) -> Option<Command> {
     let in_time = |at: Timestamp| at < operation.cutoff;
+    if operation.verb == BulkVerb::Erase {
+        return erasure::ending(operation, job);
+    }
     if !listing(operation).matches(job) || !job.finished_at.is_none_or(in_time) {
         return None;
     }
@@ -124,6 +133,7 @@ pub fn command(operation: &OperationRecord, job: &JobRecord) -> Option<Command> 
         BulkVerb::Resume => Command::Resume(job.id),
         BulkVerb::Reschedule(due) => Command::Reschedule(job.id, *due),
         BulkVerb::Move(placement) => Command::Move(job.id, placement.clone()),
+        BulkVerb::Erase => return None,
     })
 }
 
@@ -174,7 +184,7 @@ pub fn updated(
         OperationUpdate::Start(_) => None,
         OperationUpdate::Control(_, control) => controlled(&stored, *control, now)?,
         OperationUpdate::Page { jobs, last, .. } => {
-            page.as_ref().map(|page| visited(&stored, jobs, *last, page, now))
+            page.as_ref().and_then(|page| visited(&stored, jobs, *last, page, now))
         }
         OperationUpdate::Judge { version, failed, passed, .. } => {
             let current = is_current(&stored, *version, OperationState::CanaryWaiting);
@@ -206,7 +216,7 @@ pub fn allowance(operation: &OperationRecord, now: Timestamp) -> u32 {
         let changed = u32::try_from(operation.canary_jobs.len()).unwrap_or(u32::MAX);
         most = most.min(canary.jobs.saturating_sub(changed));
     }
-    if let Some(pace) = operation.pace {
+    if let Some(pace) = operation.pace.filter(|_| erasure::is_paced(operation)) {
         let spare = now.duration_since(operation.paced_at).as_micros().max(0);
         let spare = spare.min(i128::try_from(CATCH_UP.as_micros()).unwrap_or(i128::MAX));
         let jobs = spare * i128::from(pace) / 1_000_000;
@@ -228,9 +238,12 @@ fn visited(
     last: bool,
     page: &OperationPage,
     now: Timestamp,
-) -> OperationRecord {
+) -> Option<OperationRecord> {
     let (mut next, now) = (touched(operation, now), micros(now));
-    let changed = page.changed.len() as u64;
+    let changed = match operation.verb {
+        BulkVerb::Erase => page.erased.jobs + page.erased.archived,
+        _ => page.changed.len() as u64,
+    };
     next.cursor = jobs.last().copied().or(operation.cursor);
     next.matched += changed + page.refused.len() as u64;
     next.changed += changed;
@@ -247,12 +260,19 @@ fn visited(
             next.state = OperationState::CanaryWaiting;
         }
     }
-    if last {
+    let finished = match &mut next.erasure {
+        Some(_) => erasure::visited(operation, &mut next, page, last),
+        None => last,
+    };
+    if finished {
         next.state = OperationState::Finished;
         next.ended_at = Some(now);
         next.canary_jobs.clear();
     }
-    next
+    // A pass of an erasure that found the same jobs still in use is not recorded.
+    let progress = |one: &OperationRecord| (one.cursor, one.state, one.erasure.clone());
+    let idle = operation.erasure.is_some() && progress(operation) == progress(&next);
+    (!idle).then_some(next)
 }
 
 /// Applies a decision of an operator. Returns `None` if the operation already has that state.
@@ -363,7 +383,7 @@ mod tests {
         let ids: Vec<_> = (1..=jobs).map(|id| JobId::from_uuid(Uuid::from_u128(id))).collect();
         let reply = CommandReply::Done { from: JobState::Failed, to: JobState::Pending };
         let changed = ids.iter().map(|id| (*id, reply.clone())).collect();
-        (ids, OperationPage { changed, refused: Vec::new() })
+        (ids, OperationPage { changed, ..OperationPage::default() })
     }
 
     #[test]
@@ -374,11 +394,11 @@ mod tests {
         assert_eq!(allowance(&operation, at(0)), 0);
         assert_eq!(allowance(&operation, at(2)), 20);
         let (ids, page) = page_of(15);
-        let next = visited(&operation, &ids, false, &page, at(2));
+        let next = visited(&operation, &ids, false, &page, at(2)).expect("changes");
         assert_eq!(allowance(&next, at(2)), 5, "what was not used remains");
         assert_eq!(allowance(&next, at(3)), 15);
         assert_eq!(allowance(&next, at(1000)), PAGE, "a page has a limit");
-        let next = visited(&next, &ids, false, &page, at(1000));
+        let next = visited(&next, &ids, false, &page, at(1000)).expect("changes");
         assert_eq!(allowance(&next, at(1000)), PAGE, "catches up with a minute at most");
         assert_eq!(next.paced_at, at(940));
         let paused = controlled(&next, OperationControl::Pause, at(1000)).expect("pauses");
@@ -398,7 +418,7 @@ mod tests {
         let mut operation = running();
         operation.canary = Some(Canary::new(4).max_failed_percent(25));
         let (ids, page) = page_of(4);
-        let waiting = visited(&operation, &ids, false, &page, at(1));
+        let waiting = visited(&operation, &ids, false, &page, at(1)).expect("changes");
         assert_eq!(waiting.state, OperationState::CanaryWaiting);
         let judge = |jobs: &[(JobState, u32)]| {
             let jobs: Vec<_> =

@@ -31,6 +31,10 @@ pub(crate) enum Target {
     Bulk,
     /// The archived jobs of a state: field `state`.
     Archive,
+    /// A tenant or a correlation id: field `subject`.
+    Erasure,
+    /// Idempotency keys, or their digests: field `keys`.
+    Ledger,
 }
 
 impl Target {
@@ -48,6 +52,8 @@ impl Target {
             Self::Group => "group",
             Self::Operation => "operation",
             Self::Archive => "state",
+            Self::Erasure => "subject",
+            Self::Ledger => "keys",
         }
     }
 }
@@ -109,7 +115,7 @@ impl Action {
 }
 
 /// Every verb of `ratchet_core::VERBS` that changes something, ordered by name.
-pub(crate) static ACTIONS: [Action; 39] = [
+pub(crate) static ACTIONS: [Action; 41] = [
     verb(
         "archive.purge",
         "Delete",
@@ -146,6 +152,19 @@ pub(crate) static ACTIONS: [Action; 39] = [
         field("min_calls", "After at least", "The number of calls. Empty: as now."),
         field("open_for", "Open for", "Such as 30s. Empty: as now."),
         field("probes", "Trial runs", "How many must succeed. Empty: as now."),
+    ]),
+    verb(
+        "erasures.start",
+        "Erase",
+        "Erase a tenant or a correlation id",
+        "The erasure is started. A worker that leads maintenance runs it.",
+        Target::Erasure,
+    )
+    .ending()
+    .with(&[
+        field("pace", "At most per second", "The number of jobs. Empty: as many as possible."),
+        required("cutoff", "Cut-off", "The cut-off of the preview."),
+        required("digest", "Digest", "The digest of the preview."),
     ]),
     verb(
         "failures.acknowledge",
@@ -234,6 +253,19 @@ pub(crate) static ACTIONS: [Action; 39] = [
         "The secrets are shown, and this is recorded in the audit trail.",
         Target::Job,
     ),
+    verb(
+        "ledger.purge",
+        "Delete keys",
+        "Delete idempotency keys",
+        "deleted.",
+        Target::Ledger,
+    )
+    .ending()
+    .with(&[
+        field("tenant", "Tenant", "Empty: keys without a tenant."),
+        field("prefix", "Begin with", "The beginning of the keys. Empty: all of them."),
+        required("older_than", "Used at least", "How long ago, such as 90d or 12h."),
+    ]),
     verb(
         "nodes.quiet",
         "Make quiet",

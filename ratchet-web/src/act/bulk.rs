@@ -30,7 +30,7 @@ pub(crate) fn verb(action: &str, fields: &Fields) -> Result<BulkVerb, Problem> {
     })
 }
 
-fn number(order: &Order, field: &str) -> Result<Option<u32>, Problem> {
+pub(super) fn number(order: &Order, field: &str) -> Result<Option<u32>, Problem> {
     let text = order.fields.get(field);
     if text.is_empty() {
         return Ok(None);

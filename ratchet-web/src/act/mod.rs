@@ -7,6 +7,7 @@ mod action;
 mod archive;
 mod bulk;
 mod edit;
+mod erasure;
 mod perform;
 mod preview;
 mod reveal;
@@ -14,6 +15,7 @@ mod reveal;
 pub(crate) use action::{ACTIONS, Action, Field, Target, action, of_target};
 pub(crate) use bulk::verb as bulk_verb;
 pub(crate) use edit::refusal as edit_refusal;
+pub(crate) use erasure::subject as erasure_subject;
 pub(crate) use perform::{Done, perform};
 pub(crate) use preview::{Preview, limits_text, preview, written_rate};
 
@@ -64,7 +66,8 @@ pub(crate) fn result(request: &Request) -> Option<String> {
     let action = action(request.query.get("done"))?;
     let number = |field| request.query.get(field).parse::<u64>().ok();
     let Some(jobs) = number("jobs") else { return Some(action.done.to_owned()) };
-    let mut text = format!("{} {}", counted(jobs, "job"), action.done);
+    let noun = if action.target == Target::Ledger { "idempotency key" } else { "job" };
+    let mut text = format!("{} {}", counted(jobs, noun), action.done);
     if number("more").is_some() {
         text.push_str(" Not all of them are deleted: repeat it.");
     }

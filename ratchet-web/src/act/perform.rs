@@ -6,7 +6,7 @@ use ratchet_core::{
 };
 use ratchet_store::model::RejectFilter;
 
-use super::{Order, Target, archive, bulk, edit, reveal};
+use super::{Order, Target, archive, bulk, edit, erasure, reveal};
 use crate::link::Fields;
 use crate::problem::Problem;
 use crate::request::{Request, read_id};
@@ -49,6 +49,8 @@ pub(crate) async fn perform(request: &Request, order: &Order) -> Result<Done, Pr
         Target::Operation => bulk::control(request, &ratchet, order).await,
         Target::Bulk => bulk::start(request, &ratchet, order).await,
         Target::Archive => archive::purge(request, &ratchet, order).await,
+        Target::Erasure => erasure::start(request, &ratchet, order).await,
+        Target::Ledger => erasure::purge_keys(request, &ratchet, order).await,
     };
     let Order { action, actor, via, reason, fields } = order;
     let target = brief(fields.get(action.target.field()), 200);

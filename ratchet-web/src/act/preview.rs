@@ -6,7 +6,7 @@ use ratchet_core::{BreakerState, Filter, JobState, NodeId, QueueLimits, Rate};
 use ratchet_store::model::{NodeAction, TransitionKind};
 
 use super::perform::{breaker_settings, due, limit, limits, target_group, target_job};
-use super::{Order, Target, archive, bulk, edit, reveal};
+use super::{Order, Target, archive, bulk, edit, erasure, reveal};
 use crate::problem::Problem;
 use crate::read::Cursor;
 use crate::request::{Request, read_id};
@@ -48,6 +48,8 @@ pub(crate) async fn preview(request: &Request, order: &Order) -> Result<Preview,
         Target::Operation => bulk::preview_control(request, order).await,
         Target::Bulk => bulk::preview(request, order).await,
         Target::Archive => archive::preview(request, order).await,
+        Target::Erasure => erasure::preview(request, order).await,
+        Target::Ledger => erasure::preview_keys(request, order),
     }?;
     let verb = order.action.verb.replace('.', " ");
     let rest = preview.command;

@@ -54,7 +54,7 @@ async fn once(request: &Request, action: &'static Action, fields: Fields) -> Ans
         value["operation"] = operation.to_string().into();
     }
     match done.jobs {
-        Some((deleted, _)) if action.target == Target::Archive => {
+        Some((deleted, _)) if matches!(action.target, Target::Archive | Target::Ledger) => {
             value["deleted"] = deleted.into();
             value["complete"] = (!done.more).into();
         }

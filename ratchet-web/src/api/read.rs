@@ -361,6 +361,12 @@ pub(crate) async fn preview_operation(request: Request) -> Answer {
     of(&request.ratchet().operations().preview(verb, &filter).await?)
 }
 
+pub(crate) async fn preview_erasure(request: Request) -> Answer {
+    request.sees_everything("erasures")?;
+    let subject = crate::act::erasure_subject(&request, &request.query)?;
+    of(&request.ratchet().erasures().preview(&subject).await?)
+}
+
 pub(crate) async fn operation(request: Request) -> Answer {
     of(&request.operation_of_address().await?)
 }

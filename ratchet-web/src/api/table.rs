@@ -17,7 +17,7 @@ pub(crate) struct Read {
 }
 
 /// Every query parameter with its description.
-pub(crate) const PARAMETERS: [(&str, &str); 19] = [
+pub(crate) const PARAMETERS: [(&str, &str); 20] = [
     (
         "filter",
         "Conditions such as `queue:mail state:failed queued>2h`; a job must match all of them",
@@ -41,6 +41,7 @@ pub(crate) const PARAMETERS: [(&str, &str); 19] = [
     ("due", "For `reschedule`: an instant, a delay such as 30m, or `now`"),
     ("to_queue", "For `move`: the new queue"),
     ("priority", "For `move`: `lowest`, `low`, `normal`, `high` or `critical`"),
+    ("subject", "`tenant:…` or `correlation:…`"),
     ("format", "`csv` or `ndjson`, instead of the header `Accept`"),
     ("as", "`json`, `dot`, `svg` or `text`; `json` if it is not given"),
 ];
@@ -59,7 +60,7 @@ macro_rules! reads {
 }
 
 /// Every query.
-pub(crate) static READS: [Read; 38] = reads! {
+pub(crate) static READS: [Read; 39] = reads! {
     "/api/v1/overview" "status" "The state of the cluster" [] "Overview" read::overview;
     "/api/v1/jobs" "jobs.list" "Lists jobs, newest first. With `Accept: text/csv` or `application/x-ndjson`, exports all of them" ["filter" "limit" "after" "before" "format"] "JobPage" read::jobs;
     "/api/v1/jobs/count" "jobs.count" "Counts the jobs that match a filter, up to `cap`" ["filter" "cap"] "JobCount" read::count;
@@ -82,6 +83,7 @@ pub(crate) static READS: [Read; 38] = reads! {
     "/api/v1/catalog/job" "catalog.show" "Shows a job of the catalog" ["name"] "CatalogJob" read::catalog_job;
     "/api/v1/operations" "operations.list" "Lists bulk operations, newest first" ["limit"] "Operations" read::operations;
     "/api/v1/operations/preview" "operations.preview" "Says which jobs a bulk operation would change. Its start must present the digest and the cut-off" ["filter" "action" "due" "to_queue" "priority"] "BulkPreview" read::preview_operation;
+    "/api/v1/erasures/preview" "erasures.preview" "Counts what an erasure would delete. Its start must present the digest and the cut-off" ["subject"] "ErasurePreview" read::preview_erasure;
     "/api/v1/operation/{operation}" "operations.show" "Shows a bulk operation" [] "Operation" read::operation;
     "/api/v1/operation/{operation}/progress" "operations.watch" "Shows how far a bulk operation is" [] "Progress" read::progress;
     "/api/v1/alerts" "alerts.list" "Lists alerts, newest first" ["limit"] "Alerts" read::alerts;

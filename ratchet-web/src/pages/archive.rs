@@ -20,6 +20,7 @@ pub(crate) async fn page(request: Request) -> Answer {
     let states = if overview.jobs > 0 { table.html() } else { nothing() };
     let content = html! {
         (card("archive", "Contents", "", html! { (details(&request, &overview)) (states) }))
+        (card("ledger", "Idempotency keys", "", ledger(&request)))
         (commands(&request, &["archive status".to_owned(), "archive list state:failed".to_owned()]))
         p.meta {
             a href=(request.root.to("archive/jobs")) { "List" } " · export: "
@@ -28,6 +29,17 @@ pub(crate) async fn page(request: Request) -> Answer {
         }
     };
     Page::new("archive", "Archive", content).answer(&request).await
+}
+
+/// Idempotency keys outlive their jobs.
+fn ledger(request: &Request) -> Markup {
+    html! {
+        p { "Idempotency keys without a lifetime are kept permanently, also after their jobs were deleted. An erasure replaces keys by digests." }
+        p.buttons {
+            "Keys: " (action_buttons(request, act::of_target(Target::Ledger), &[("keys", "clear")]))
+            " Digests: " (action_buttons(request, act::of_target(Target::Ledger), &[("keys", "erased")]))
+        }
+    }
 }
 
 /// The list of archived jobs is that of jobs, with a condition.

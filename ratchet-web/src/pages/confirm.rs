@@ -67,8 +67,8 @@ fn section(target: Target) -> &'static str {
         Target::Rejects => "rejects",
         Target::New => "enqueue",
         Target::Node => "nodes",
-        Target::Operation | Target::Bulk => "operations",
-        Target::Archive => "archive",
+        Target::Operation | Target::Bulk | Target::Erasure => "operations",
+        Target::Archive | Target::Ledger => "archive",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bulk operations: what they do, how far they are, and their controls.
 
 use maud::{Markup, html};
-use ratchet_core::{OperationRecord, OperationState};
+use ratchet_core::{Capability, ErasedRows, OperationRecord, OperationState};
 
 use super::commands;
 use crate::request::{Answer, Request};
@@ -38,10 +38,26 @@ pub(crate) async fn page(request: Request) -> Answer {
         ))))
         (commands(&request, &["operations list".to_owned(), "operations start retry state:failed --canary 10".to_owned()]))
     };
+    let content = html! { (content) (erase(&request)) };
     let mut page = Page::new("operations", "Operations", content);
     let start = request.root.with("act/operations.start", &[("filter", "state:failed")]);
     page.actions = html! { div #actions { (button(&start, "Change many jobs", "")) } };
     page.answer(&request).await
+}
+
+/// The form that previews an erasure.
+fn erase(request: &Request) -> Markup {
+    if !request.access.may(Capability::Purge) {
+        return html! {};
+    }
+    let form = html! {
+        form.act method="get" action=(request.root.to("act/erasures.start")) {
+            label for="subject" { "Erase everything of" small { "tenant:acme or correlation:order-17" } }
+            input #subject name="subject" type="text" required autocomplete="off" spellcheck="false";
+            p.buttons { button.btn.danger type="submit" { "Preview" } }
+        }
+    };
+    card("erase", "Erase a tenant or a correlation id", "", form)
 }
 
 pub(crate) async fn one(request: Request) -> Answer {
@@ -84,6 +100,10 @@ fn details(request: &Request, operation: &OperationRecord) -> Markup {
         ("Refused", Some(html! { (count(operation.refused)) })),
         ("Canary", canary.map(|canary| html! { (canary) })),
         ("Failed again", failed.map(|failed| html! { (count(failed)) })),
+        ("Phase", operation.erasure.as_ref().map(|it| html! { (it.phase.name()) })),
+        ("Canceled", operation.erasure.as_ref().map(|it| html! { (count(it.canceled)) })),
+        ("In use", operation.erasure.as_ref().map(|it| html! { (count(it.left)) })),
+        ("Deleted", operation.erasure.as_ref().map(|it| erased(&it.erased))),
         ("Pace", operation.pace.map(|pace| html! { (pace) " jobs per second" })),
         ("Cut-off", Some(time(operation.cutoff, request.now))),
         ("Last visited", operation.cursor.map(|job| job_link(&request.root, job))),
@@ -92,6 +112,14 @@ fn details(request: &Request, operation: &OperationRecord) -> Markup {
         ("By", Some(by(operation))),
         ("Reason", reason.map(|reason| text(reason, 400))),
     ])
+}
+
+/// Says what an erasure has deleted, besides jobs.
+fn erased(rows: &ErasedRows) -> Markup {
+    html! {
+        (count(rows.archived)) " archived jobs, " (count(rows.groups)) " flows, " (count(rows.hand_offs)) " hand-offs, "
+        (count(rows.deliveries)) " messages, " (count(rows.alerts)) " alerts; " (count(rows.keys)) " idempotency keys replaced by digests"
+    }
 }
 
 fn state(operation: &OperationRecord) -> Markup {

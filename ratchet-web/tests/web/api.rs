@@ -114,6 +114,7 @@ async fn o_13_every_answer_conforms_to_the_document() {
         let Some(operation) = methods.get("get") else { continue };
         let query = match path.as_str() {
             "/api/v1/queue" => "?name=payments",
+            "/api/v1/erasures/preview" => "?subject=tenant:acme",
             "/api/v1/catalog/job" => "?name=shop.report",
             "/api/v1/breaker" => "?service=payment-gateway",
             "/api/v1/schedules/next" | "/api/v1/pipeline" => "?name=nightly",

@@ -13,6 +13,7 @@ pub mod declared_rules;
 pub mod edit;
 pub mod encryption;
 pub mod engine_death;
+pub mod erasures;
 pub mod events;
 pub mod failures;
 pub mod health;

@@ -16,7 +16,7 @@ pub struct IdempotencyRecord {
     pub name: String,
     /// The digest of the arguments: the number of its format (1), and the SHA-256 digest of the canonical arguments
     /// without those that have their default value. Digests of 32 bytes were written before there were formats, and
-    /// are of the arguments as they were stored.
+    /// are of the arguments as they were stored. Empty if the key was erased: then only the key is compared.
     pub digest: Vec<u8>,
     /// How long the key is kept after this use; `None` for permanently. Not set in a record that a store has read.
     pub lifetime: Option<Duration>,
@@ -73,6 +73,12 @@ impl KeyUse {
 }
 
 impl IdempotencyRecord {
+    /// Returns the use of a key that was erased. Of the key, only a digest is kept
+    /// ([`erasure::key_digest`](crate::rules::erasure::key_digest)).
+    pub fn erased(job: JobId) -> Self {
+        Self { job, name: String::new(), digest: Vec::new(), lifetime: None }
+    }
+
     /// Returns when the key expires if it is used at `now`; `None` if it does not.
     pub fn expires(&self, now: Timestamp) -> Option<Timestamp> {
         self.lifetime.map(|lifetime| later(now, lifetime))
@@ -89,7 +95,8 @@ impl IdempotencyRecord {
     pub fn answer(&self, again: &KeyUse, key: &str) -> Result<Inserted, InsertError> {
         let current = self.digest.first() == Some(&FORMAT) && self.digest.len() > 32;
         let digest = if current { &again.record.digest } else { &again.first_format };
-        let same = again.by_key_alone || (&self.name, &self.digest) == (&again.record.name, digest);
+        let by_key_alone = again.by_key_alone || self.digest.is_empty();
+        let same = by_key_alone || (&self.name, &self.digest) == (&again.record.name, digest);
         if !same {
             return Err(InsertError::IdempotencyMismatch {
                 job: again.record.job,

@@ -1,0 +1,2 @@
+-- Deletes the alerts of a job.
+DELETE FROM ratchet_alert WHERE job = ?1

@@ -1,0 +1,2 @@
+-- Deletes a message.
+DELETE FROM ratchet_delivery WHERE number = ?1
