@@ -578,11 +578,15 @@ macro_rules! __cases {
                 l_07_jobs_are_found_by_the_time_they_were_submitted
                 o_03_jobs_are_found_by_their_arguments
                 o_03_jobs_are_found_by_their_runs
-                o_03_a_search_examines_a_limited_number_of_jobs
                 d_01_retried_job_is_no_longer_found_as_dead
                 v_03_counts_follow_every_move
                 v_03_counts_are_kept_by_queue
                 v_03_empty_store_counts_nothing
+            }
+            bounded_lists {
+                o_14_a_page_examines_a_limited_number_of_jobs
+                o_14_counts_examine_a_limited_number_of_jobs
+                o_14_jobs_in_rare_states_are_found_at_once
             }
             declared_rules {
                 q_06_declared_limits_apply_until_the_program_declares_others

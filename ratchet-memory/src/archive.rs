@@ -7,7 +7,7 @@ use ratchet_store::model::{
     ArchiveStatus, ArchivedJobs, ChangeError, CommandError, Filter, JobId, JobState, Page,
     PageRequest,
 };
-use ratchet_store::rules::search::merge;
+use ratchet_store::rules::search::{Place, Source, merge};
 
 use super::query::page_of;
 use super::row::Row;
@@ -88,12 +88,8 @@ impl Tables {
         let is_behind = |id: JobId| {
             page.before.is_none_or(|at| if filter.oldest_first { id > at } else { id < at })
         };
-        let jobs = jobs.filter(|job| is_behind(job.id));
-        if filter.oldest_first {
-            page_of(jobs, filter, page)
-        } else {
-            page_of(jobs.rev(), filter, page)
-        }
+        let source = Source::of(filter, Place::Archive, 0);
+        page_of(jobs.filter(|job| is_behind(job.id)), filter, source, page)
     }
 
     /// Replaces the error about a job that does not exist, if it is archived.

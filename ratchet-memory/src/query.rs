@@ -9,27 +9,22 @@ use jiff::Timestamp;
 use super::row::Row;
 use super::tables::Tables;
 use ratchet_store::model::{Filter, JobId, JobRecord, JobState, Page, PageRequest, UnknownJob};
-use ratchet_store::rules::search::Search;
+use ratchet_store::rules::search::{Place, Search, Source};
 
 impl Tables {
     pub(super) fn list_live(&self, filter: &Filter, page: PageRequest) -> Page {
         let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
-        if let Some(until) = filter.expires_by {
+        let range = match filter.oldest_first {
+            true => (end, Bound::Unbounded),
+            false => (Bound::Unbounded, end),
+        };
+        let source = Source::of(filter, Place::Live, self.index.counts().state(JobState::Pending));
+        if let Source::Expiring(until) = source {
             let ids = self.index.expiring(until);
             let job = |id: &JobId| self.jobs.get(id).map(|row| &row.job);
-            return if filter.oldest_first {
-                page_of(ids.range((end, Bound::Unbounded)).filter_map(job), filter, page)
-            } else {
-                page_of(ids.range((Bound::Unbounded, end)).rev().filter_map(job), filter, page)
-            };
+            return page_of(ids.range(range).filter_map(job), filter, source, page);
         }
-        if filter.oldest_first {
-            let oldest_first = self.jobs.range((end, Bound::Unbounded));
-            page_of(oldest_first.map(|(_, row)| &row.job), filter, page)
-        } else {
-            let newest_first = self.jobs.range((Bound::Unbounded, end)).rev();
-            page_of(newest_first.map(|(_, row)| &row.job), filter, page)
-        }
+        page_of(self.jobs.range(range).map(|(_, row)| &row.job), filter, source, page)
     }
 
     pub(super) fn unknown_jobs(&self, now: Timestamp) -> Vec<UnknownJob> {
@@ -104,17 +99,18 @@ impl Tables {
     }
 }
 
-/// Returns the first matching jobs, and where the next page begins.
+/// Returns the first matching jobs, and where the next page begins. The jobs are those of a source, oldest first.
 pub(super) fn page_of<'a>(
-    jobs: impl Iterator<Item = &'a JobRecord>,
+    jobs: impl DoubleEndedIterator<Item = &'a JobRecord>,
     filter: &Filter,
+    source: Source<'_>,
     page: PageRequest,
 ) -> Page {
-    let mut search = Search::new(filter, page);
-    for job in jobs {
-        if !search.add(job) {
-            break;
-        }
+    let mut search = Search::new(filter, source, page);
+    if filter.oldest_first {
+        jobs.take_while(|job| search.add(job)).for_each(drop);
+    } else {
+        jobs.rev().take_while(|job| search.add(job)).for_each(drop);
     }
     search.finish()
 }

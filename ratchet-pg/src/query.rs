@@ -4,21 +4,41 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    ArchivedJobs, AttemptRecord, Counts, Filter, GroupId, JobId, JobRecord, JobState, LogLine,
-    Page, PageRequest, TerminalReason, UnknownJob,
+    ArchivedJobs, AttemptRecord, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page,
+    PageRequest, UnknownJob,
 };
-use ratchet_store::rules::search::{Search, merge};
+use ratchet_store::rules::search::{Place, Source, merge, most};
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{attempt, log, state};
-use crate::spec::{clean, clean_option, instant, micros, to_u64};
+use crate::spec::{instant, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
-use sqlx::postgres::PgArguments;
-use sqlx::query::QueryScalar;
-use sqlx::{PgConnection, Postgres, Row};
+use sqlx::{PgConnection, Row};
+
+/// Binds the conditions of a filter, starting at `$3`.
+macro_rules! bind_filter {
+    ($query:expr, $filter:expr) => {
+        $query
+            .bind($filter.states.iter().map(|state| state.code()).collect::<Vec<_>>())
+            .bind($filter.queues.iter().map(|queue| crate::spec::clean(queue)).collect::<Vec<_>>())
+            .bind($filter.names.iter().map(|name| crate::spec::clean(name)).collect::<Vec<_>>())
+            .bind(crate::spec::clean_option($filter.tag.as_ref()))
+            .bind(crate::spec::clean_option($filter.tenant.as_ref()))
+            .bind(crate::spec::clean_option($filter.business_key.as_ref()))
+            .bind(crate::spec::clean_option($filter.correlation_id.as_ref()))
+            .bind($filter.reason.map(ratchet_store::model::TerminalReason::name))
+            .bind(crate::spec::clean_option($filter.fingerprint.as_ref()))
+            .bind($filter.queued_before.map(jiff::Timestamp::as_microsecond))
+            .bind($filter.queued_after.map(jiff::Timestamp::as_microsecond))
+            .bind($filter.group.map(ratchet_store::model::GroupId::uuid))
+            .bind($filter.expires_by.map(jiff::Timestamp::as_microsecond))
+            .bind($filter.ids.iter().map(|id| id.uuid()).collect::<Vec<_>>())
+    };
+}
+pub(crate) use bind_filter;
 
 impl Inner {
     pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {
@@ -40,15 +60,21 @@ impl Inner {
     }
 
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
+        let waiting = match filter.states.contains(&JobState::Pending) {
+            true => self.counts().await?.state(JobState::Pending),
+            false => 0,
+        };
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
+        let live = Listing::new(filter, page, Place::Live, waiting);
+        let archived = Listing::new(filter, page, Place::Archive, 0);
         // The live jobs first, so that a job that is archived meanwhile is in one of the two.
         let page = match filter.archived {
-            ArchivedJobs::Exclude => self.page_in(&mut db, filter, page, Place::Live).await?,
-            ArchivedJobs::Only => self.page_in(&mut db, filter, page, Place::Archive).await?,
+            ArchivedJobs::Exclude => self.page_of(&mut db, &live).await?,
+            ArchivedJobs::Only => self.page_of(&mut db, &archived).await?,
             ArchivedJobs::Include => {
-                let live = self.page_in(&mut db, filter, page, Place::Live).await?;
-                let archived = self.page_in(&mut db, filter, page, Place::Archive).await?;
+                let live = self.page_of(&mut db, &live).await?;
+                let archived = self.page_of(&mut db, &archived).await?;
                 merge(live, archived, filter, page)
             }
         };
@@ -57,79 +83,86 @@ impl Inner {
         Ok(page)
     }
 
-    async fn page_in(
-        &self,
-        db: &mut PgConnection,
-        filter: &Filter,
-        page: PageRequest,
-        place: Place,
-    ) -> Result<Page, Fault> {
-        if filter.searches() {
-            return self.search(db, filter, page, place).await;
+    async fn page_of(&self, db: &mut PgConnection, listing: &Listing<'_>) -> Result<Page, Fault> {
+        let limit = usize::try_from(listing.request.limit).unwrap_or(usize::MAX);
+        let ids = self.list_ids(db, listing).await?;
+        if !listing.compares {
+            let next = ids.get(..limit).filter(|_| ids.len() > limit);
+            let next = next.map(|ids| ids.last().copied().map(JobId::from_uuid));
+            let ids = ids.into_iter().take(limit).collect();
+            let jobs = self.jobs_in_order(db, listing, ids).await?;
+            return Ok(Page { jobs, next: next.flatten(), examined: None });
         }
-        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let most = i64::from(page.limit) + 1;
-        let mut ids = self.list_ids(db, filter, page.before, most, place).await?;
-        let more = ids.len() > limit;
-        ids.truncate(limit);
-        let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
-        let jobs = self.jobs_in_order(db, filter, ids, place).await?;
-        Ok(Page { jobs, next, examined: None })
-    }
-
-    /// Reads the jobs that a statement can select, chunk by chunk, and compares them with the other conditions.
-    async fn search(
-        &self,
-        db: &mut PgConnection,
-        filter: &Filter,
-        request: PageRequest,
-        place: Place,
-    ) -> Result<Page, Fault> {
-        const CHUNK: i64 = 1000;
-        let (mut search, mut before) = (Search::new(filter, request), request.before);
-        loop {
-            let ids = self.list_ids(db, filter, before, CHUNK, place).await?;
-            let Some(last) = ids.last().copied() else { break };
-            before = Some(JobId::from_uuid(last));
-            let jobs = self.jobs_in_order(db, filter, ids, place).await?;
-            if !jobs.iter().all(|job| search.add(job)) {
+        let mut jobs = Vec::new();
+        for ids in ids.chunks(CHUNK) {
+            let read = self.jobs_in_order(db, listing, ids.to_vec()).await?;
+            jobs.extend(read.into_iter().filter(|job| listing.finds(job)));
+            if jobs.len() >= limit {
                 break;
             }
         }
-        Ok(search.finish())
+        jobs.truncate(limit);
+        let last = jobs.last().filter(|_| jobs.len() == limit).map(|job| job.id);
+        let (examined, next) = self.examined(db, listing, last).await?;
+        Ok(Page { jobs, next, examined: Some(examined) })
     }
 
-    /// Returns the ids of jobs that match the conditions that a statement can select by, behind a job.
+    /// Returns the ids of the jobs of the source that match the conditions that a statement can compare.
     async fn list_ids(
         &self,
         db: &mut PgConnection,
-        filter: &Filter,
-        before: Option<JobId>,
-        most: i64,
-        place: Place,
+        listing: &Listing<'_>,
     ) -> Result<Vec<Uuid>, Fault> {
-        let expiring = filter.expires_by.is_some();
-        let statement = match place {
-            Place::Live => self.sql.list_ids_by(filter.oldest_first, expiring),
-            Place::Archive => self.sql.list_archived_ids_by(filter.oldest_first),
+        let Listing { filter, request, place, source, .. } = listing;
+        let limit = i64::from(request.limit);
+        let (limit, window) = match listing.compares {
+            false => (limit + 1, limit + 1),
+            true if listing.decides_later() => (listing.most(), listing.most()),
+            true => (limit, listing.most()),
         };
-        let query = db::query_scalar(statement).bind(most).bind(before.map(JobId::uuid));
-        Ok(bind_filter(query, filter).fetch_all(db).await?)
+        let statement = self.sql.list_ids_of(source, *place, filter.oldest_first);
+        let query = db::query_scalar(statement).bind(limit).bind(request.before.map(JobId::uuid));
+        let query = bind_filter!(query, filter).bind(window).bind(listing.states());
+        Ok(query.fetch_all(db).await?)
+    }
+
+    /// Returns how many jobs a page has examined, and where the next page begins. `last` is the last job of a full page.
+    async fn examined(
+        &self,
+        db: &mut PgConnection,
+        listing: &Listing<'_>,
+        last: Option<JobId>,
+    ) -> Result<(u64, Option<JobId>), Fault> {
+        let Listing { filter, request, place, source, .. } = listing;
+        let statement = self.sql.count_source_of(source, *place, filter.oldest_first);
+        let query = db::query(statement).bind(1_i64).bind(request.before.map(JobId::uuid));
+        let row = bind_filter!(query, filter)
+            .bind(listing.most() + 1)
+            .bind(listing.states())
+            .bind(last.map(JobId::uuid))
+            .fetch_one(db)
+            .await?;
+        let (all, passed): (i64, i64) = (row.try_get("n")?, row.try_get("passed")?);
+        if last.is_some() {
+            return Ok((to_u64(passed), last.filter(|_| all > passed)));
+        }
+        let end: Option<Uuid> = row.try_get("last")?;
+        let more = all > listing.most();
+        Ok((to_u64(all.min(listing.most())), end.filter(|_| more).map(JobId::from_uuid)))
     }
 
     /// Returns the readable jobs among these, in the order of the listing.
     async fn jobs_in_order(
         &self,
         db: &mut PgConnection,
-        filter: &Filter,
+        listing: &Listing<'_>,
         ids: Vec<Uuid>,
-        place: Place,
     ) -> Result<Vec<JobRecord>, Fault> {
-        let mut jobs = match place {
+        let mut jobs = match listing.place {
             Place::Live => self.jobs(db, ids).await?,
             Place::Archive => self.archived_jobs(db, ids).await?,
         };
-        if filter.oldest_first {
+        if listing.filter.oldest_first {
             jobs.reverse();
         }
         Ok(jobs)
@@ -210,11 +243,54 @@ enum Removal {
     Archive,
 }
 
-/// Where jobs are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Live,
-    Archive,
+/// How many jobs are read at once and compared with conditions that need the whole record.
+const CHUNK: usize = 1000;
+
+/// A request for a page of live or of archived jobs.
+struct Listing<'a> {
+    filter: &'a Filter,
+    request: PageRequest,
+    place: Place,
+    source: Source<'a>,
+    /// Whether jobs of the source may not match.
+    compares: bool,
+}
+
+impl<'a> Listing<'a> {
+    fn new(filter: &'a Filter, request: PageRequest, place: Place, waiting: u64) -> Self {
+        let source = Source::of(filter, place, waiting);
+        let compares = source.leaves_conditions(filter);
+        Self { filter, request, place, source, compares }
+    }
+
+    /// Returns how many jobs the page examines at most.
+    fn most(&self) -> i64 {
+        i64::try_from(most(self.request)).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the states of the source.
+    fn states(&self) -> Vec<i16> {
+        match &self.source {
+            Source::States(states) => states.iter().map(|state| state.code()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns `true` if jobs that a statement has found may not match.
+    fn decides_later(&self) -> bool {
+        let is_source = matches!(self.source, Source::Group(_) | Source::Expiring(_));
+        self.filter.needs_records()
+            || (!is_source && (self.filter.group.is_some() || self.filter.expires_by.is_some()))
+            || (self.filter.group.is_some() && self.filter.expires_by.is_some())
+    }
+
+    /// Returns `true` if a job that a statement has found matches.
+    fn finds(&self, job: &JobRecord) -> bool {
+        let is_in = |source: Option<Source<'_>>| source.is_none_or(|source| source.contains(job));
+        self.filter.finds(job)
+            && is_in(self.filter.group.map(Source::Group))
+            && is_in(self.filter.expires_by.map(Source::Expiring))
+    }
 }
 
 impl Inner {
@@ -277,38 +353,4 @@ impl Inner {
         crash_point(CrashPoint::PurgeRemoved);
         Ok(removed.try_get("n")?)
     }
-}
-
-/// A code that no state has. An empty list would mean any state.
-const NO_STATE: i16 = -1;
-
-/// Binds the conditions of a filter, starting at `$3`.
-pub(crate) fn bind_filter<'q>(
-    query: QueryScalar<'q, Postgres, Uuid, PgArguments>,
-    filter: &Filter,
-) -> QueryScalar<'q, Postgres, Uuid, PgArguments> {
-    let mut states: Vec<_> = filter.states.iter().map(|state| state.code()).collect();
-    if filter.expires_by.is_some() {
-        // Of the jobs that have a time to expire, only those that have not started expire.
-        let waits = [JobState::Pending.code(), JobState::Paused.code()];
-        states = waits.into_iter().filter(|it| states.is_empty() || states.contains(it)).collect();
-        if states.is_empty() {
-            states.push(NO_STATE);
-        }
-    }
-    query
-        .bind(states)
-        .bind(filter.queues.iter().map(|queue| clean(queue)).collect::<Vec<_>>())
-        .bind(filter.names.iter().map(|name| clean(name)).collect::<Vec<_>>())
-        .bind(clean_option(filter.tag.as_ref()))
-        .bind(clean_option(filter.tenant.as_ref()))
-        .bind(clean_option(filter.business_key.as_ref()))
-        .bind(clean_option(filter.correlation_id.as_ref()))
-        .bind(filter.reason.map(TerminalReason::name))
-        .bind(clean_option(filter.fingerprint.as_ref()))
-        .bind(filter.queued_before.map(jiff::Timestamp::as_microsecond))
-        .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))
-        .bind(filter.group.map(GroupId::uuid))
-        .bind(filter.expires_by.map(jiff::Timestamp::as_microsecond))
-        .bind(filter.ids.iter().map(|id| id.uuid()).collect::<Vec<_>>())
 }

@@ -193,7 +193,7 @@ impl Inner {
         }
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let query = db::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
-        let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
+        let ids: Vec<Uuid> = bind_filter!(query, filter).fetch_all(&mut *db).await?;
         let Some(last) = ids.last().copied() else { return Ok((redriven, None)) };
         self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;
         let mut jobs = self.jobs(db, ids).await?;

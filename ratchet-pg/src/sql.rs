@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ratchet_store::rules::search::{Place, Source};
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
 /// A statement ready to be executed.
@@ -15,21 +16,20 @@ pub(crate) struct Statement {
     pub(crate) keep: bool,
 }
 
+impl Statement {
+    /// Returns a list of jobs in the opposite direction.
+    fn oldest_first(self) -> Self {
+        let mut text = self.text.as_str().to_owned();
+        for (there, opposite) in DIRECTION {
+            text = text.replace(there, opposite);
+        }
+        Self { text: AssertSqlSafe(text).into_sql_str(), ..self }
+    }
+}
+
 /// The direction of a list of jobs, as it is written in the files of `list/`, and the opposite one.
-const DIRECTION: [(&str, &str); 3] = [
-    ("newest first", "oldest first"),
-    ("j.id < $2", "j.id > $2"),
-    ("ORDER BY j.id DESC", "ORDER BY j.id"),
-];
-
-/// What a list of jobs that expire has in place of `FROM ratchet.job j`: one lookup per job, because the planner would
-/// otherwise walk over all jobs in order.
-const EXPIRING_JOBS: &str = "FROM ratchet.expiry x
-CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.job OFFSET 0) j
-";
-
-/// The condition of a list of jobs that do not expire, as it is written in `list/4_newest_first.sql`, and the opposite one.
-const EXPIRING: (&str, &str) = ("$15::bigint IS NULL", "x.at <= $15 AND p.failed IS NOT TRUE");
+const DIRECTION: [(&str, &str); 4] =
+    [("newest first", "oldest first"), (" < $2)", " > $2)"), (" DESC", ""), (">= $19", "<= $19")];
 
 /// Declares every statement with the file that holds it, or the files it is concatenated from. The files use `ratchet.`
 /// as the schema.
@@ -224,7 +224,7 @@ statements! {
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
     move_job: "command/move_job.sql",
-    select_failed: "list/1_failed.sql" "list/2_conditions.sql" "list/3_group.sql" "list/4_failed.sql",
+    select_failed: "list/1_failed.sql" "list/5_conditions.sql" "list/5_group.sql" "list/6_failed.sql",
     has_competing_claimers: "node/has_competing_claimers.sql",
     upsert_node: "node/upsert_node.sql",
     lock_newest: "node/lock_newest.sql",
@@ -273,12 +273,33 @@ statements! {
     select_archived_jobs: "archive/select_jobs.sql",
     select_archived_attempts: "archive/select_attempts.sql",
     select_archived_logs: "archive/select_logs.sql",
-    list_archived_ids: "list/1_archived.sql" "list/2_conditions.sql" "list/3_archived_group.sql"
-        "list/4_newest_first.sql",
+    list_archived_ids: "list/1_ids.sql" "list/2_source_archived.sql" "list/3_jobs.sql" "list/4_archived.sql"
+        "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+    list_archived_ids_by_id: "list/1_ids.sql" "list/2_source_archived_ids.sql" "list/3_archived_by_id.sql"
+        "list/4_archived.sql" "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+    list_archived_ids_by_key: "list/1_ids.sql" "list/2_source_archived_key.sql" "list/3_archived_by_id.sql"
+        "list/4_archived.sql" "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+    count_archived_source: "list/1_examined.sql" "list/2_source_every_archived_id.sql" "list/3_end.sql",
+    count_archived_source_by_id: "list/1_examined.sql" "list/2_source_archived_ids.sql" "list/3_end.sql",
+    count_archived_source_by_key: "list/1_examined.sql" "list/2_source_archived_key.sql" "list/3_end.sql",
     now: "query/now.sql",
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
-    list_ids: "list/1_jobs.sql" "list/2_conditions.sql" "list/3_group.sql" "list/4_newest_first.sql",
+    list_ids: "list/1_ids.sql" "list/2_source_all.sql" "list/3_jobs.sql"
+        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+    list_ids_by_id: "list/1_ids.sql" "list/2_source_ids.sql" "list/3_jobs_by_id.sql"
+        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+    list_ids_in_group: "list/1_ids.sql" "list/2_source_group.sql" "list/3_jobs_by_id.sql"
+        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+    list_ids_expiring: "list/1_ids.sql" "list/2_source_expiring.sql" "list/3_jobs_by_id.sql"
+        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+    list_ids_in_states: "list/1_ids.sql" "list/2_source_states.sql" "list/3_jobs_by_id.sql"
+        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+    count_source: "list/1_examined.sql" "list/2_source_every_id.sql" "list/3_end.sql",
+    count_source_by_id: "list/1_examined.sql" "list/2_source_ids.sql" "list/3_end.sql",
+    count_source_in_group: "list/1_examined.sql" "list/2_source_group.sql" "list/3_end.sql",
+    count_source_expiring: "list/1_examined.sql" "list/2_source_expiring.sql" "list/3_end.sql",
+    count_source_in_states: "list/1_examined.sql" "list/2_source_states.sql" "list/3_end.sql",
     select_counts: "query/select_counts.sql",
     fold_tally: "query/fold_tally.sql",
     vacuum: "query/vacuum.sql",
@@ -402,43 +423,44 @@ impl Sql {
         &self.schema
     }
 
-    /// Returns `list_ids`, in the opposite direction or only over jobs that expire.
-    pub(crate) fn list_ids_by(&self, oldest_first: bool, expiring: bool) -> Statement {
-        let Statement { name, text, keep } = self.list_ids();
-        let mut text = text.as_str().to_owned();
-        let mut change = |changes: &[(&str, &str)]| {
-            for (from, to) in changes {
-                text = text.replace(from, &self.names.place(to));
-            }
+    /// Returns the statement that lists the ids of jobs of a source that match a filter.
+    pub(crate) fn list_ids_of(
+        &self,
+        source: &Source<'_>,
+        place: Place,
+        oldest_first: bool,
+    ) -> Statement {
+        let statement = match (place, source) {
+            (Place::Live, Source::Ids(_)) => self.list_ids_by_id(),
+            (Place::Live, Source::Group(_)) => self.list_ids_in_group(),
+            (Place::Live, Source::Expiring(_)) => self.list_ids_expiring(),
+            (Place::Live, Source::States(_)) => self.list_ids_in_states(),
+            (Place::Live, _) => self.list_ids(),
+            (Place::Archive, Source::Ids(_)) => self.list_archived_ids_by_id(),
+            (Place::Archive, Source::BusinessKey(_)) => self.list_archived_ids_by_key(),
+            (Place::Archive, _) => self.list_archived_ids(),
         };
-        if oldest_first {
-            change(&DIRECTION);
-        }
-        if expiring {
-            let job = self.names.place("FROM ratchet.job j\n");
-            change(&[(job.as_str(), EXPIRING_JOBS), EXPIRING]);
-        }
-        let name = match (oldest_first, expiring) {
-            (false, false) => name,
-            (true, false) => "list_ids_oldest_first",
-            (false, true) => "list_expiring_ids",
-            (true, true) => "list_expiring_ids_oldest_first",
-        };
-        Statement { name, text: AssertSqlSafe(text).into_sql_str(), keep }
+        if oldest_first { statement.oldest_first() } else { statement }
     }
 
-    /// Returns `list_archived_ids`, in this direction.
-    pub(crate) fn list_archived_ids_by(&self, oldest_first: bool) -> Statement {
-        let Statement { name, text, keep } = self.list_archived_ids();
-        if !oldest_first {
-            return Statement { name, text, keep };
-        }
-        let mut text = text.as_str().to_owned();
-        for (from, to) in DIRECTION {
-            text = text.replace(from, to);
-        }
-        let name = "list_archived_ids_oldest_first";
-        Statement { name, text: AssertSqlSafe(text).into_sql_str(), keep }
+    /// Returns the statement that counts the jobs of a source that a page examines.
+    pub(crate) fn count_source_of(
+        &self,
+        source: &Source<'_>,
+        place: Place,
+        oldest_first: bool,
+    ) -> Statement {
+        let statement = match (place, source) {
+            (Place::Live, Source::Ids(_)) => self.count_source_by_id(),
+            (Place::Live, Source::Group(_)) => self.count_source_in_group(),
+            (Place::Live, Source::Expiring(_)) => self.count_source_expiring(),
+            (Place::Live, Source::States(_)) => self.count_source_in_states(),
+            (Place::Live, _) => self.count_source(),
+            (Place::Archive, Source::Ids(_)) => self.count_archived_source_by_id(),
+            (Place::Archive, Source::BusinessKey(_)) => self.count_archived_source_by_key(),
+            (Place::Archive, _) => self.count_archived_source(),
+        };
+        if oldest_first { statement.oldest_first() } else { statement }
     }
 
     /// Returns a migration for this schema. Its text is part of this program.

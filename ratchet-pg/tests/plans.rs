@@ -115,7 +115,7 @@ macro_rules! hot {
 
 /// Derived as in `src/sql.rs`.
 fn list_ids_oldest_first() -> String {
-    LIST_IDS.replace("j.id < $2", "j.id > $2").replace("j.id DESC", "j.id")
+    LIST_IDS.replace(" < $2)", " > $2)").replace(" DESC", "")
 }
 
 /// Concatenated as in `src/sql.rs`.
@@ -170,18 +170,45 @@ const FREE_SLOTS: &str = concat!(
 );
 /// The files of a list of jobs, concatenated as in `src/sql.rs`.
 macro_rules! list {
-    ($first:literal $group:literal $last:literal) => {
-        concat!(
-            include_str!(concat!("../sql/list/", $first, ".sql")),
-            include_str!("../sql/list/2_conditions.sql"),
-            include_str!(concat!("../sql/list/", $group, ".sql")),
-            include_str!(concat!("../sql/list/", $last, ".sql")),
-        )
+    ($($file:literal)+) => {
+        concat!($(include_str!(concat!("../sql/list/", $file, ".sql"))),+)
     };
 }
-const LIST_IDS: &str = list!("1_jobs" "3_group" "4_newest_first");
-const SELECT_FAILED: &str = list!("1_failed" "3_group" "4_failed");
-const LIST_ARCHIVED_IDS: &str = list!("1_archived" "3_archived_group" "4_newest_first");
+macro_rules! list_ids {
+    ($source:literal $jobs:literal) => {
+        list!("1_ids" $source $jobs "4_live" "5_conditions" "6_newest_first")
+    };
+}
+macro_rules! list_archived_ids {
+    ($source:literal $jobs:literal) => {
+        list!("1_ids" $source $jobs "4_archived" "5_conditions" "5_archived_group" "6_newest_first")
+    };
+}
+const LIST_IDS: &str = list_ids!("2_source_all" "3_jobs");
+const SELECT_FAILED: &str = list!("1_failed" "5_conditions" "5_group" "6_failed");
+
+/// The lists of jobs of each source, and the counts of the jobs that they examine, concatenated as in `src/sql.rs`.
+const LISTS: [(&str, &str); 16] = [
+    ("list_ids", LIST_IDS),
+    ("list_ids_by_id", list_ids!("2_source_ids" "3_jobs_by_id")),
+    ("list_ids_in_group", list_ids!("2_source_group" "3_jobs_by_id")),
+    ("list_ids_expiring", list_ids!("2_source_expiring" "3_jobs_by_id")),
+    ("list_ids_in_states", list_ids!("2_source_states" "3_jobs_by_id")),
+    ("count_source", list!("1_examined" "2_source_every_id" "3_end")),
+    ("count_source_by_id", list!("1_examined" "2_source_ids" "3_end")),
+    ("count_source_in_group", list!("1_examined" "2_source_group" "3_end")),
+    ("count_source_expiring", list!("1_examined" "2_source_expiring" "3_end")),
+    ("count_source_in_states", list!("1_examined" "2_source_states" "3_end")),
+    ("list_archived_ids", list_archived_ids!("2_source_archived" "3_jobs")),
+    ("list_archived_ids_by_id", list_archived_ids!("2_source_archived_ids" "3_archived_by_id")),
+    ("list_archived_ids_by_key", list_archived_ids!("2_source_archived_key" "3_archived_by_id")),
+    ("count_archived_source", list!("1_examined" "2_source_every_archived_id" "3_end")),
+    ("count_archived_source_by_id", list!("1_examined" "2_source_archived_ids" "3_end")),
+    ("count_archived_source_by_key", list!("1_examined" "2_source_archived_key" "3_end")),
+];
+
+/// The types of the parameters of these statements. Some of them use only a few.
+const OF_LISTS: &str = "(bigint, uuid, smallint[], text[], text[], text, text, text, text, text, text, bigint, bigint, uuid, bigint, uuid[], bigint, smallint[], uuid)";
 
 /// The files of a removal of old jobs, concatenated as in `src/sql.rs`.
 macro_rules! removal {
@@ -257,10 +284,13 @@ const SURVEYS: [(&str, &str); 18] = [
 ];
 
 /// Statements that read the first rows in index order and stop.
-const WALKS: [(&str, &str); 3] = [
+const WALKS: [(&str, &str); 6] = [
     ("select_failed", "outcome_rest"),
     ("list_ids", "job_rest"),
     ("list_ids_oldest_first", "job_rest"),
+    ("list_ids_in_states", "outcome_rest"),
+    ("count_source", "job_rest"),
+    ("count_source_in_states", "outcome_rest"),
 ];
 
 /// The statements of claims of queues with a rate per concurrency key.
@@ -276,6 +306,19 @@ fn hot_key_rates() -> Vec<Hot> {
         hot!("key_rate/set_aside", has: ["Tid Scan on ready", "Conflict Arbiter Indexes: key_lane_pkey"], has_not: []),
         hot!("key_rate/put_off_lanes", has: ["using key_lane_pkey"], has_not: []),
         hot!("key_rate/put_off_keys", has: ["using key_lane_key"], has_not: []),
+    ]
+}
+
+/// The lists of jobs, and the counts of the jobs that they examine.
+fn hot_lists() -> Vec<Hot> {
+    vec![
+        hot!("list_ids": LIST_IDS, has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("list_ids_by_id": LISTS[1].1, has: ["Index Cond: (id = "], has_not: []),
+        hot!("list_ids_in_group": LISTS[2].1, has: ["using member_group"], has_not: []),
+        hot!("list_ids_expiring": LISTS[3].1, has: ["using expiry_at"], has_not: []),
+        hot!("list_ids_in_states": LISTS[4].1, has: ["using outcome_rest_job_idx"], has_not: []),
+        hot!("count_source": LISTS[5].1, has: ["Index Only Scan Backward using job_rest_pkey"], has_not: []),
     ]
 }
 
@@ -307,9 +350,6 @@ fn hot() -> Vec<Hot> {
         hot!("command/take_pending", has: ["using ready_moved", "using ready_order", "using scheduled_job"], has_not: []),
         hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey", "using member_pkey",
             "One-Time Filter: (j.extra IS NOT NULL)"], has_not: []),
-        hot!("list_ids": LIST_IDS, has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
-        hot!("list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
-        hot!("list_ids_by_id": LIST_IDS, has: ["Index Cond: (id = "], has_not: []),
         hot!("query/lock_old", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
         hot!("purge_jobs": PURGE_JOBS, has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
         hot!("archive_jobs": ARCHIVE_JOBS, has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
@@ -389,7 +429,7 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     // here.
     db.execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.expect("set");
     let mut wrong = Vec::new();
-    for hot in hot().into_iter().chain(hot_key_rates()) {
+    for hot in hot().into_iter().chain(hot_key_rates()).chain(hot_lists()) {
         let plan = plan(&mut db, hot.name, &hot.sql).await;
         for wanted in hot.has.iter().filter(|wanted| !plan.contains(*wanted)) {
             wrong.push(format!("{}: no `{wanted}` in\n{plan}", hot.name));
@@ -442,13 +482,12 @@ fn every_statement() -> Vec<(String, String)> {
         ("exchange_plain", EXCHANGE_PLAIN),
         ("claim_plain", CLAIM_PLAIN),
         ("free_slots", FREE_SLOTS),
-        ("list_ids", LIST_IDS),
-        ("list_archived_ids", LIST_ARCHIVED_IDS),
         ("select_failed", SELECT_FAILED),
         ("purge_jobs", PURGE_JOBS),
         ("archive_jobs", ARCHIVE_JOBS),
     ];
-    let mut all: Vec<_> = whole.map(|(name, sql)| (name.to_owned(), sql.to_owned())).into();
+    let whole = whole.into_iter().chain(LISTS);
+    let mut all: Vec<_> = whole.map(|(name, sql)| (name.to_owned(), sql.to_owned())).collect();
     let folders = entries(&root).into_iter();
     let apart = ["migrate", "exchange", "freed", "list", "removal"];
     for folder in folders.filter(|at| !apart.iter().any(|name| at.ends_with(name))) {
@@ -467,7 +506,8 @@ fn every_statement() -> Vec<(String, String)> {
 async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let sql = sql.replace("__SCOPE__", "''").replace("__HOME__", "'ratchet'");
     let sql = sql.replace("__ARCHIVE__", "'ratchet_archive'");
-    let prepare = format!("PREPARE hot AS {sql}");
+    let is_list = name.starts_with("list_") || name.contains("_source");
+    let prepare = format!("PREPARE hot{} AS {sql}", if is_list { OF_LISTS } else { "" });
     db.execute(AssertSqlSafe(prepare)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let types = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'hot'";
     let types: Vec<String> =
@@ -476,13 +516,14 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let mut values: Vec<_> = types.iter().map(|of| sample(of)).collect();
     // The store uses custom plans for these statements.
     let custom = match name {
-        "list_ids" | "list_ids_oldest_first" | "list_ids_by_id" | "select_failed" => {
+        _ if is_list || name == "select_failed" => {
             // No condition is set.
             let unset = |of: &String| if of.ends_with("[]") { "'{}'" } else { "NULL" };
             values = types.iter().map(unset).collect();
             values[0] = "101";
-            if name == "list_ids_by_id" {
-                values[15] = sample("uuid[]");
+            if is_list {
+                (values[13], values[14], values[15]) = (sample("uuid"), "1", sample("uuid[]"));
+                (values[16], values[17]) = ("101", "'{3}'");
             }
             true
         }
@@ -570,10 +611,11 @@ async fn a_01_archived_jobs_are_found_by_business_key_through_an_index() {
     pg.database.execute(ARCHIVED).await;
     let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
     db.execute("SET plan_cache_mode = force_custom_plan").await.expect("set");
-    let sql = LIST_ARCHIVED_IDS.replace("ratchet_archive.", "keyed_archive.");
-    db.execute(AssertSqlSafe(format!("PREPARE hot AS {sql}"))).await.expect("prepared");
+    let (_, sql) = LISTS[12];
+    let sql = sql.replace("ratchet_archive.", "keyed_archive.");
+    db.execute(AssertSqlSafe(format!("PREPARE hot{OF_LISTS} AS {sql}"))).await.expect("prepared");
     let explain = "EXPLAIN (COSTS OFF) EXECUTE hot(
-        101, NULL, '{}', '{}', '{}', NULL, NULL, 'order-7000', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}')";
+        101, NULL, '{}', '{}', '{}', NULL, NULL, 'order-7000', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}', 101, '{}', NULL)";
     let rows = sqlx::raw_sql(explain).fetch_all(&mut db).await.expect("explains");
     let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
     assert!(plan.matches("(business_key = 'order-7000'::text)").count() >= 20, "{plan}");

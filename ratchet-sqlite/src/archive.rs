@@ -16,6 +16,7 @@ use ratchet_store::model::{
     ArchiveStatus, ArchivedJobs, AttemptRecord, CommandError, Filter, JobId, JobRecord, LogLine,
     Page, PageRequest,
 };
+use ratchet_store::rules::search::{Place, Source};
 use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
@@ -25,7 +26,7 @@ use crate::SqliteStore;
 use crate::error::Fault;
 use crate::file::Files;
 use crate::migrate::migrate;
-use crate::query::{ListedPlace, Look};
+use crate::query::Look;
 use crate::sql;
 use crate::value::{bytes, state, time};
 
@@ -131,7 +132,8 @@ impl SqliteStore {
         let filter = filter.clone().archived(ArchivedJobs::Exclude);
         let found: Result<Page, StoreError> = self.archived_page(&filter, page).await;
         // A store without an archive has examined no job.
-        let examined = filter.searches().then_some(0);
+        let source = Source::of(&filter, Place::Archive, 0);
+        let examined = source.leaves_conditions(&filter).then_some(0);
         found.map(|page| Page { examined: page.examined.or(examined), ..page })
     }
 
@@ -188,7 +190,7 @@ impl Look<'_> {
         let moving = sqlx::query(sql::archive::LIST_ARCHIVING).fetch_all(&mut *self.conn).await?;
         let moving: Vec<Vec<u8>> =
             moving.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        let mut page = self.list(ListedPlace::Archive, filter, request).await?;
+        let mut page = self.list(Place::Archive, filter, request).await?;
         page.jobs.retain(|job| !moving.contains(&bytes(job.id.uuid())));
         for job in &mut page.jobs {
             *job = self.completed(job.clone()).await?;

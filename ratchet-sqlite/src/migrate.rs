@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0024_archived_keys.sql"),
     include_str!("../migrations/0025_key_rates.sql"),
     include_str!("../migrations/0026_erasures.sql"),
+    include_str!("../migrations/0027_lists.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

@@ -7,7 +7,7 @@ use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
     LogLine, NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
 };
-use ratchet_store::rules::search::Search;
+use ratchet_store::rules::search::{Place, Search, Source, most};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -18,13 +18,54 @@ use crate::row::{JobRow, job_row};
 use crate::sql;
 use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
-use crate::value::{bytes, json, node_id, number, parse, state, time};
+use crate::value::{bytes, job_id, json, node_id, number, parse, state, time};
 
-/// Where jobs are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListedPlace {
-    Live,
-    Archive,
+/// What a statement needs to find the jobs of a source.
+enum OfSource {
+    None,
+    Number(i64),
+    Group(Vec<u8>),
+    Key(String),
+}
+
+/// Returns the statement that lists the jobs of a source, and its parameter.
+fn listing(
+    source: &Source<'_>,
+    oldest_first: bool,
+) -> Result<(&'static str, OfSource), sqlx::Error> {
+    let (newest, oldest, of_source) = match source {
+        Source::Group(group) => (
+            sql::job::LIST_GROUP_JOBS,
+            sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
+            OfSource::Group(bytes(group.uuid())),
+        ),
+        Source::Expiring(instant) => (
+            sql::job::LIST_EXPIRING,
+            sql::job::LIST_EXPIRING_OLDEST_FIRST,
+            OfSource::Number(instant.as_microsecond()),
+        ),
+        Source::BusinessKey(key) => (
+            sql::archive::LIST_BY_KEY,
+            sql::archive::LIST_BY_KEY_OLDEST_FIRST,
+            OfSource::Key(json(key)?),
+        ),
+        Source::States(states) => (
+            sql::job::LIST_JOBS_IN_STATES,
+            sql::job::LIST_JOBS_IN_STATES_OLDEST_FIRST,
+            OfSource::Number(states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b)),
+        ),
+        _ => (sql::job::LIST_JOBS, sql::job::LIST_JOBS_OLDEST_FIRST, OfSource::None),
+    };
+    Ok((if oldest_first { oldest } else { newest }, of_source))
+}
+
+/// Returns `false` if the row cannot match, which its columns show before it is read as a whole.
+fn may_match(row: &SqliteRow, filter: &Filter) -> Result<bool, sqlx::Error> {
+    if !filter.queues.is_empty() {
+        let queue: &[u8] = row.try_get_unchecked("queue")?;
+        return Ok(filter.queues.iter().any(|wanted| wanted.as_bytes() == queue));
+    }
+    Ok(true)
 }
 
 /// A read connection with the context needed to decode rows.
@@ -48,57 +89,58 @@ impl Look<'_> {
         }
     }
 
-    /// Lists jobs. In the archive, jobs with a business key are found through an index.
     pub(crate) async fn list(
         &mut self,
-        place: ListedPlace,
+        place: Place,
         filter: &Filter,
         page: PageRequest,
     ) -> Result<Page, sqlx::Error> {
-        if !filter.ids.is_empty() {
-            return self.list_by_id(filter, page).await;
+        let waiting = match place {
+            Place::Live => self.counts().await?.state(JobState::Pending),
+            Place::Archive => 0,
+        };
+        let source = Source::of(filter, place, waiting);
+        if let Source::Ids(ids) = &source {
+            return self.list_by_id(ids, filter, page).await;
         }
+        let (statement, of_source) = listing(&source, filter.oldest_first)?;
+        let mut search = Search::new(filter, source.clone(), page);
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
-        let states: i64 = states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b);
-        // One more than the limit shows whether there is another page.
-        let chunk = if filter.searches() { 1000 } else { limit.saturating_add(1).clamp(2, 1000) };
+        let chunk = match &source {
+            // Every chunk sorts the waiting jobs.
+            Source::States(states) if search.compares() && states.contains(&JobState::Pending) => {
+                usize::try_from(most(page)).unwrap_or(usize::MAX).saturating_add(1)
+            }
+            _ if search.compares() => 1000,
+            // One more than the limit shows whether there is another page.
+            _ => limit.saturating_add(1).clamp(2, 1000),
+        };
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
-        let key = filter.business_key.as_ref().filter(|_| place == ListedPlace::Archive);
-        let key = key.map(json).transpose()?;
-        let statement = match (filter.group, filter.expires_by, filter.oldest_first) {
-            (_, _, false) if key.is_some() => sql::archive::LIST_BY_KEY,
-            (_, _, true) if key.is_some() => sql::archive::LIST_BY_KEY_OLDEST_FIRST,
-            (None, None, false) => sql::job::LIST_JOBS,
-            (None, None, true) => sql::job::LIST_JOBS_OLDEST_FIRST,
-            (None, Some(_), false) => sql::job::LIST_EXPIRING,
-            (None, Some(_), true) => sql::job::LIST_EXPIRING_OLDEST_FIRST,
-            (Some(_), _, false) => sql::job::LIST_GROUP_JOBS,
-            (Some(_), _, true) => sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
-        };
-        let mut search = Search::new(filter, page);
         'page: loop {
-            let mut query = sqlx::query(statement)
+            let query = sqlx::query(statement)
                 .bind(cursor.as_slice())
-                .bind(states)
-                .bind(only(&filter.queues))
-                .bind(only(&filter.names))
                 .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
-            if let Some(key) = &key {
-                query = query.bind(key.as_str());
-            } else if let Some(group) = filter.group {
-                query = query.bind(bytes(group.uuid()));
-            } else if let Some(instant) = filter.expires_by {
-                query = query.bind(instant.as_microsecond());
-            }
+            let query = match &of_source {
+                OfSource::None => query,
+                OfSource::Number(number) => query.bind(*number),
+                OfSource::Group(group) => query.bind(group.as_slice()),
+                OfSource::Key(key) => query.bind(key.as_str()),
+            };
             let rows = query.fetch_all(&mut *self.conn).await?;
             let end = rows.len() < chunk;
             for row in rows {
                 cursor = row.try_get("id")?;
-                let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
-                if !search.add(&job) {
+                let goes_on = if may_match(&row, filter)? {
+                    match self.readable_row(&row).await? {
+                        Some(JobRow { job, .. }) => search.add(&job),
+                        None => true,
+                    }
+                } else {
+                    job_id(&cursor).map_or(true, |id| search.pass(id))
+                };
+                if !goes_on {
                     break 'page;
                 }
             }
@@ -109,13 +151,14 @@ impl Look<'_> {
         Ok(search.finish())
     }
 
-    /// Reads the jobs that a filter names by their ids, in the order of the listing.
+    /// Lists the jobs among those with these ids.
     async fn list_by_id(
         &mut self,
+        ids: &[JobId],
         filter: &Filter,
         page: PageRequest,
     ) -> Result<Page, sqlx::Error> {
-        let ids: BTreeSet<_> = filter.ids.iter().copied().collect();
+        let ids: BTreeSet<_> = ids.iter().copied().collect();
         let mut ids: Vec<_> = ids.into_iter().collect();
         if filter.oldest_first {
             ids.retain(|id| page.before.is_none_or(|before| *id > before));
@@ -123,7 +166,7 @@ impl Look<'_> {
             ids.retain(|id| page.before.is_none_or(|before| *id < before));
             ids.reverse();
         }
-        let mut search = Search::new(filter, page);
+        let mut search = Search::new(filter, Source::Ids(&filter.ids), page);
         for id in ids {
             let row = sqlx::query(sql::job::GET_JOB).bind(bytes(id.uuid()));
             let Some(row) = row.fetch_optional(&mut *self.conn).await? else { continue };
@@ -257,12 +300,4 @@ fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {
         lease_until: time(lease_until)?,
         alive: lease_until > now,
     })
-}
-
-/// Returns the only value of a list. A statement selects by a single queue or name; [`Search`] compares the others.
-fn only(values: &[String]) -> Option<&str> {
-    match values {
-        [value] => Some(value),
-        _ => None,
-    }
 }

@@ -241,6 +241,9 @@ pub(crate) mod job {
     pub(crate) const LIST_JOBS: &str = include_str!("../sql/job/list_jobs.sql");
     pub(crate) const LIST_JOBS_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_jobs_oldest_first.sql");
+    pub(crate) const LIST_JOBS_IN_STATES: &str = include_str!("../sql/job/list_jobs_in_states.sql");
+    pub(crate) const LIST_JOBS_IN_STATES_OLDEST_FIRST: &str =
+        include_str!("../sql/job/list_jobs_in_states_oldest_first.sql");
     pub(crate) const LIST_LOG_LINES: &str = include_str!("../sql/job/list_log_lines.sql");
     pub(crate) const KEEP_LATE_JOB: &str = include_str!("../sql/job/keep_late_job.sql");
     pub(crate) const SAVE_JOB: &str = include_str!("../sql/job/save_job.sql");

@@ -69,6 +69,9 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "erasure/count_groups",
     // The digests of erased keys, oldest or not, up to the limit.
     "erasure/purge_digests",
+    // Indexes of the jobs in a state. Waiting jobs are sorted as long as they are few.
+    "job/list_jobs_in_states",
+    "job/list_jobs_in_states_oldest_first",
 ];
 
 /// Statements that may sort: a few rows of a small table.
@@ -82,6 +85,8 @@ const SORTS: &[&str] = &[
     // Sorts jobs that have expired, of which there are few.
     "job/list_expiring",
     "job/list_expiring_oldest_first",
+    "job/list_jobs_in_states",
+    "job/list_jobs_in_states_oldest_first",
     // Runs once per repair of a job whose count is unknown.
     "unreadable/count_anew",
     // Sorts the jobs of one commit.

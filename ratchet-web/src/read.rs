@@ -31,7 +31,7 @@ pub(crate) struct JobPage {
     pub(crate) next: Option<JobId>,
     /// The job in front of which the previous page ends.
     pub(crate) previous: Option<JobId>,
-    /// How many jobs were compared with conditions that a store cannot select by, if there are any.
+    /// How many jobs were compared with conditions that have no index, if there are any.
     pub(crate) examined: Option<u64>,
     /// Whether the page ended because as many jobs as allowed were examined.
     pub(crate) limited: bool,

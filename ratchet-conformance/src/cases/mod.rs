@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod archive;
 pub mod audit;
+pub mod bounded_lists;
 pub mod breaker;
 pub mod bulk;
 pub mod business_key;

@@ -1,8 +1,6 @@
 //! Listing, filtering and counting jobs.
 
-use ratchet_store::model::{
-    ArgumentTest, Filter, JobId, JobState, Page, PageRequest, TerminalReason,
-};
+use ratchet_store::model::{ArgumentTest, Filter, JobId, JobState, PageRequest, TerminalReason};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
@@ -200,34 +198,6 @@ pub async fn o_03_jobs_are_found_by_their_runs(world: &World) {
         oldest.reverse();
         assert_eq!(world.list(filter.clone().oldest_first()).await, oldest, "{filter}");
     }
-}
-
-/// Rows that pass the other conditions count, and no others.
-pub async fn o_03_a_search_examines_a_limited_number_of_jobs(world: &World) {
-    let most = Page::EXAMINED;
-    let mut first = None;
-    let mut jobs = vec![world.job().payload(br#"{"n":7}"#)];
-    jobs.extend((0..most + 5).map(|_| world.job()));
-    jobs.push(world.job().queue("other"));
-    while !jobs.is_empty() {
-        let rest = jobs.split_off(jobs.len().min(1000));
-        let ids = world.submit_all(jobs).await;
-        first.get_or_insert(ids[0]);
-        jobs = rest;
-    }
-    let filter = Filter::any().queue("default").argument(ArgumentTest::new(["n"], "7"));
-    let request = PageRequest { before: None, limit: 10 };
-    let page = world.store.list(&filter, request).await.expect("a page");
-    assert!(page.jobs.is_empty() && page.is_limited(request));
-    assert_eq!(page.examined, Some(u64::from(most)));
-    let request = PageRequest { before: page.next, limit: 10 };
-    let page = world.store.list(&filter, request).await.expect("a page");
-    let found: Vec<_> = page.jobs.iter().map(|job| job.id).collect();
-    assert_eq!(found.first(), first.as_ref());
-    assert_eq!((found.len(), page.next, page.examined), (1, None, Some(6)));
-    // Other conditions examine nothing.
-    let page = world.store.list(&Filter::any().queue("other"), request).await.expect("a page");
-    assert_eq!(page.examined, None);
 }
 
 pub async fn d_01_retried_job_is_no_longer_found_as_dead(world: &World) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Jobs;
 
-/// How many jobs are compared with conditions that a store cannot select by.
+/// How many jobs are compared with conditions that have no index.
 pub(super) const SEARCHED: u64 = 100_000;
 
 /// How many jobs match a filter; see [`Jobs::count`].
@@ -22,9 +22,9 @@ pub struct JobCount {
 impl Jobs {
     /// Counts the jobs that match a filter, but not beyond `cap`.
     ///
-    /// Jobs are read page by page, so the time grows with `cap`. [`Self::counts`] returns the number of all jobs by
-    /// queue and state at once. If the filter has conditions that a store cannot select by, at most 100,000 jobs are
-    /// compared with them.
+    /// A store keeps the number of jobs by queue and state, so a filter with no other conditions is counted at once.
+    /// Otherwise jobs are read page by page, and the time grows with `cap`. At most 100,000 jobs are compared with
+    /// conditions that have [no index](ratchet_store::model::Page::examined).
     ///
     /// ```
     /// # use ratchet_core::{Filter, Ratchet};
@@ -37,6 +37,9 @@ impl Jobs {
     /// # }
     /// ```
     pub async fn count(&self, filter: &Filter, cap: u64) -> Result<JobCount, StoreError> {
+        if let Some(kept) = self.kept(filter).await? {
+            return Ok(JobCount { count: kept.min(cap), exact: kept <= cap });
+        }
         let (mut before, mut searched) = (None, 0);
         let mut found = JobCount { count: 0, exact: false };
         while found.count < cap && searched < SEARCHED && !found.exact {
@@ -48,5 +51,22 @@ impl Jobs {
             (before, found.exact) = (page.next, page.next.is_none());
         }
         Ok(found)
+    }
+
+    /// Returns the number that the store keeps, if the filter has no conditions but queues and states.
+    async fn kept(&self, filter: &Filter) -> Result<Option<u64>, StoreError> {
+        let mut rest = filter.clone();
+        rest.oldest_first = false;
+        rest.queues.clear();
+        rest.states.clear();
+        if rest != Filter::any() {
+            return Ok(None);
+        }
+        let counts = self.counts().await?;
+        let is_wanted = |queue: &String| filter.queues.is_empty() || filter.queues.contains(queue);
+        let queues = counts.queues.iter().filter(|(queue, _)| is_wanted(queue));
+        let states = queues.flat_map(|(_, queue)| &queue.states);
+        let is_wanted = |state| filter.states.is_empty() || filter.states.contains(state);
+        Ok(Some(states.filter(|(state, _)| is_wanted(state)).map(|(_, jobs)| jobs).sum()))
     }
 }

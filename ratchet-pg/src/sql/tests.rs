@@ -22,10 +22,20 @@ fn hostile_schema_stays_a_name() {
 #[test]
 fn a_list_has_two_directions() {
     let sql = Sql::new("ratchet", true);
-    let (newest, oldest) = (sql.list_ids(), sql.list_ids_by(true, false));
-    for (there, opposite) in DIRECTION {
-        assert_eq!(newest.text.as_str().matches(there).count(), 1, "{there}");
-        assert!(oldest.text.as_str().contains(opposite) && !oldest.text.as_str().contains(there));
+    let states = Source::States(Vec::new());
+    for (newest, oldest) in [
+        (sql.list_ids(), sql.list_ids_of(&Source::All, Place::Live, true)),
+        (sql.list_ids_in_states(), sql.list_ids_of(&states, Place::Live, true)),
+        (sql.count_source_in_states(), sql.count_source_of(&states, Place::Live, true)),
+    ] {
+        let (newest, oldest) = (newest.text.as_str(), oldest.text.as_str());
+        for (there, opposite) in DIRECTION {
+            assert!(!oldest.contains(there), "{there}");
+            assert!(!newest.contains(there) || oldest.contains(opposite), "{opposite}");
+        }
+        for there in [" < $2)", " DESC"] {
+            assert!(newest.contains(there), "{there}");
+        }
     }
 }
 

@@ -1,6 +1,4 @@
--- Like list_expiring.sql, but jobs with a higher id than the given one, oldest first.
-SELECT job.* FROM ratchet_job AS job INDEXED BY ratchet_job_expires
-WHERE job.expires <= ?6 AND job.expires IS NOT NULL AND job.state IN (0, 4)
-  AND job.id > ?1 AND (?2 >> job.state) & 1 AND (?3 IS NULL OR job.queue = ?3)
-  AND (?4 IS NULL OR (SELECT name FROM ratchet_template WHERE id = job.template) = ?4)
-ORDER BY job.id LIMIT ?5
+-- Like list_jobs_oldest_first.sql, but only jobs that wait or are paused and expire at the given instant or earlier.
+SELECT * FROM ratchet_job INDEXED BY ratchet_job_expires
+WHERE expires <= ?3 AND expires IS NOT NULL AND state IN (0, 4) AND id > ?1
+ORDER BY id LIMIT ?2

@@ -1,5 +1,2 @@
--- Like list_jobs.sql, but jobs with a higher id than the given one, oldest first.
-SELECT job.* FROM ratchet_job AS job
-WHERE job.id > ?1 AND ((?2 >> job.state) & 1 OR (?2 = 63 AND job.state NOT BETWEEN 0 AND 5)) AND (?3 IS NULL OR job.queue = ?3)
-  AND (?4 IS NULL OR (SELECT name FROM ratchet_template WHERE id = job.template) = ?4)
-ORDER BY job.id LIMIT ?5
+-- Jobs with a higher id than the given one, oldest first.
+SELECT * FROM ratchet_job WHERE id > ?1 ORDER BY id LIMIT ?2

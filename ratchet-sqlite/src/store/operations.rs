@@ -19,14 +19,13 @@ use ratchet_store::model::{
     StatsQuery, Succession, Token, UnknownJob, Unreadable, Vertex, Vitals, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
-use ratchet_store::rules::search::merge;
+use ratchet_store::rules::search::{Place, merge};
 use ratchet_store::{Store, StoreError, Wake};
 use sqlx::Connection as _;
 use tokio::sync::broadcast;
 
 use super::SqliteStore;
 use crate::error::is_unreadable;
-use crate::query::ListedPlace;
 use crate::unreadable::refusal_of;
 use crate::verb::{
     AckDeliveries, AddMembers, AdmitHandOffs, ChangeSchedule, Claim, Declare, DeclarePipelines,
@@ -395,7 +394,7 @@ impl Store for SqliteStore {
         // The live jobs first, so that a job that is moved meanwhile is in one of the two.
         let live = match filter.archived {
             ArchivedJobs::Only => return self.list_archived(filter, page).await,
-            _ => read_at_once!(self, |look| look.list(ListedPlace::Live, filter, page))?,
+            _ => read_at_once!(self, |look| look.list(Place::Live, filter, page))?,
         };
         if filter.archived == ArchivedJobs::Exclude {
             return Ok(live);

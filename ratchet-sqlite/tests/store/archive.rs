@@ -231,6 +231,8 @@ async fn a_01_jobs_that_were_archived_without_their_keys_are_found_by_them() {
          DROP INDEX ratchet_aside_brought;
          ALTER TABLE ratchet_aside DROP COLUMN back;
          ALTER TABLE ratchet_aside DROP COLUMN brought;
+         DROP INDEX ratchet_job_paused;
+         DROP INDEX ratchet_job_canceled;
          DROP TABLE ratchet_erased_key;
          DROP INDEX ratchet_alert_job;
          DROP INDEX ratchet_delivery_alert;

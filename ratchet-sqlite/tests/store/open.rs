@@ -43,14 +43,14 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
     let mut conn = connect(&path).await;
-    sqlx::query("INSERT INTO ratchet_schema VALUES (27, 0)")
+    sqlx::query("INSERT INTO ratchet_schema VALUES (28, 0)")
         .execute(&mut conn)
         .await
         .expect("writes");
     let error = refused(&path).await;
     assert_eq!(error.kind(), StoreErrorKind::Schema);
     assert!(
-        error.to_string().contains("version 27") && error.to_string().contains("knows 26"),
+        error.to_string().contains("version 28") && error.to_string().contains("knows 27"),
         "{error}"
     );
 }

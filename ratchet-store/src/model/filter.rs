@@ -20,8 +20,8 @@ use super::{ArchivedJobs, GroupId, JobId, JobState, NodeId, TerminalReason};
 
 /// Selects jobs. A job must match every condition that is set.
 ///
-/// The conditions on node, attempts, due time, end, error and arguments are compared with one job after the other, so a
-/// page with such a condition is limited; see [`Page::examined`].
+/// Conditions without an index are compared with one job after the other, so a page with such a condition is limited; see
+/// [`Page::examined`].
 ///
 /// ```
 /// # mod ratchet { pub use ratchet_store::model; pub use ratchet_store::model::*; }

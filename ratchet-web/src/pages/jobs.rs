@@ -47,14 +47,11 @@ pub(crate) async fn page(request: Request) -> Answer {
         section.card #jobs data-live="" aria-label="Jobs" {
             div.body.flush {
                 @if error.is_some() { (conditions()) } @else {
-                    (table(&request, &found.jobs, selects).or(empty(
-                        "No job matches.",
-                        html! { "Remove a condition, or " a href=(request.root.to("jobs")) { "see all jobs" } "." },
-                    )))
+                    (table(&request, &found.jobs, selects).or(nothing(&request, &found)))
                 }
             }
         }
-        @if let Some(examined) = found.examined.filter(|_| found.limited) {
+        @if let Some(examined) = found.examined.filter(|_| found.limited && !found.jobs.is_empty()) {
             p.meta { "These are the matches among " (count(examined)) " jobs. Continue with " @if found.next.is_some() { "“Next”" } @else { "“Previous”" } " to search further." }
         }
         (pager(&request, &written, &found))
@@ -147,6 +144,19 @@ fn cells(request: &Request, job: &JobRecord) -> [Markup; 5] {
         time(job.queued_at, request.now),
         error.map_or_else(Table::none, |error| html! { span.err { (text(&error, 60)) } }),
     ]
+}
+
+/// What is shown instead of an empty table.
+fn nothing(request: &Request, found: &JobPage) -> Markup {
+    if let Some(examined) = found.examined.filter(|_| found.limited) {
+        let next = if found.next.is_some() { "“Next”" } else { "“Previous”" };
+        return empty(
+            &format!("None of these {} jobs matches, and there are more.", count(examined)),
+            html! { (next) " searches further. With " code { "state:failed" } " or another rare state, only the jobs in that state are searched." },
+        );
+    }
+    let all = html! { "Remove a condition, or " a href=(request.root.to("jobs")) { "see all jobs" } "." };
+    empty("No job matches.", all)
 }
 
 fn pager(request: &Request, filter: &str, page: &JobPage) -> Markup {

@@ -9,9 +9,8 @@ impl Filter {
         self.selects(job) && self.finds(job)
     }
 
-    /// Returns `true` if the filter has conditions that a store cannot select by: node, attempts, due time, end, error
-    /// and arguments. [`Search`](crate::rules::search::Search) limits how many jobs are compared with them.
-    pub fn searches(&self) -> bool {
+    /// Returns `true` if the filter has conditions on node, attempts, due time, end, error or arguments.
+    pub fn needs_records(&self) -> bool {
         self.node.is_some()
             || self.attempts_above.is_some()
             || self.attempts_below.is_some()
@@ -24,7 +23,7 @@ impl Filter {
             || !self.arguments.is_empty()
     }
 
-    /// Returns `true` if the job matches the conditions that a store can select by.
+    /// Returns `true` if the job matches the conditions that a statement can compare with columns.
     pub fn selects(&self, job: &JobRecord) -> bool {
         let spec = &job.spec;
         let envelope = job.envelope.as_ref();
@@ -54,7 +53,7 @@ impl Filter {
             })
     }
 
-    /// Returns `true` if the job matches the other conditions. [`Self::searches`] lists them.
+    /// Returns `true` if the job matches the other conditions. [`Self::needs_records`] lists them.
     pub fn finds(&self, job: &JobRecord) -> bool {
         let error = job.error.as_ref();
         self.node.is_none_or(|node| job.node == Some(node))

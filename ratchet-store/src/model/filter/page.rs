@@ -28,14 +28,17 @@ pub struct Page {
     ///
     /// A page that was limited by [`Self::EXAMINED`] may have fewer jobs than were requested, or none, and a next page.
     pub next: Option<JobId>,
-    /// How many jobs were compared with the conditions that a store cannot select by: node, attempts, due time, end,
-    /// error and arguments. `None` if the filter has no such condition.
+    /// How many jobs were compared with conditions that have no index. `None` if the filter has no such condition.
+    ///
+    /// Ids, a group, the time at which jobs expire, and the states running, paused, failed and canceled have an index, and
+    /// so does the business key of archived jobs. Of several conditions with an index, one is used. The state pending has
+    /// one as long as at most [100,000 jobs](crate::rules::search::FEW_WAITING) wait.
     pub examined: Option<u64>,
 }
 
 impl Page {
-    /// How many jobs are compared for one page with the conditions that a store cannot select by. More are compared only
-    /// if more were requested.
+    /// How many jobs are compared for one page with conditions that have no index. More are compared only if more were
+    /// requested.
     pub const EXAMINED: u32 = 10_000;
 
     /// Returns `true` if the page ended because it had examined [as many jobs as it may](Self::EXAMINED), although fewer

@@ -1,10 +1,6 @@
--- The ids of jobs that match the filter, newest first.
-SELECT j.id
-FROM ratchet.job j
 LEFT JOIN LATERAL (SELECT * FROM ratchet.outcome o WHERE o.job = j.id OFFSET 0) o ON true
 LEFT JOIN LATERAL (SELECT * FROM ratchet.paused p WHERE p.job = j.id OFFSET 0) p ON true
-WHERE ($2::uuid IS NULL OR j.id < $2)
-    AND (cardinality($3::smallint[]) = 0 OR
+WHERE (cardinality($3::smallint[]) = 0 OR
         CASE
             WHEN p.job IS NOT NULL THEN 4
             WHEN o.job IS NOT NULL THEN o.state

@@ -1,0 +1,3 @@
+    SELECT * FROM ratchet_archive.job j
+    WHERE ($2::uuid IS NULL OR j.id < $2)
+    ORDER BY j.id DESC LIMIT $17

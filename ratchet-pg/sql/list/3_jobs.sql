@@ -1,0 +1,2 @@
+) s
+CROSS JOIN LATERAL (SELECT s.*) j

@@ -1,3 +1,0 @@
-    AND $15::bigint IS NULL
-ORDER BY j.id DESC
-LIMIT $1

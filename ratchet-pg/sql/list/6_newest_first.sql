@@ -1,0 +1,2 @@
+ORDER BY s.id DESC
+LIMIT $1
