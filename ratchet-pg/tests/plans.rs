@@ -316,7 +316,6 @@ fn hot_lists() -> Vec<Hot> {
         hot!("list_ids_oldest_first": list_ids_oldest_first(), has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
         hot!("list_ids_by_id": LISTS[1].1, has: ["Index Cond: (id = "], has_not: []),
         hot!("list_ids_in_group": LISTS[2].1, has: ["using member_group"], has_not: []),
-        hot!("list_ids_expiring": LISTS[3].1, has: ["using expiry_at"], has_not: []),
         hot!("list_ids_in_states": LISTS[4].1, has: ["using outcome_rest_job_idx"], has_not: []),
         hot!("count_source": LISTS[5].1, has: ["Index Only Scan Backward using job_rest_pkey"], has_not: []),
     ]

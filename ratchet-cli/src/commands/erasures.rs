@@ -58,14 +58,15 @@ fn subject(of: Subject) -> Result<ErasureSubject, Failure> {
 fn described(preview: &ErasurePreview) -> String {
     let more = if preview.exact { "" } else { "+" };
     let mut text = format!("everything of `{}` would be deleted:", preview.subject);
-    for (rows, noun) in [
-        (preview.jobs, "job"),
-        (preview.archived, "archived job"),
-        (preview.groups, "chain, batch or workflow"),
-        (preview.keys, "idempotency key"),
-        (preview.hand_offs, "hand-off"),
-        (preview.deliveries, "waiting message"),
+    for (rows, one, several) in [
+        (preview.jobs, "job", "jobs"),
+        (preview.archived, "archived job", "archived jobs"),
+        (preview.groups, "chain, batch or workflow", "chains, batches and workflows"),
+        (preview.keys, "idempotency key", "idempotency keys"),
+        (preview.hand_offs, "hand-off", "hand-offs"),
+        (preview.deliveries, "waiting message", "waiting messages"),
     ] {
+        let noun = if rows == 1 { one } else { several };
         let _ = write!(text, "\n  {:>8}{more} {noun}", count(rows));
     }
     for (state, jobs) in &preview.by_state {

@@ -3,6 +3,7 @@
 mod archive;
 mod audit;
 mod codegen;
+mod erasures;
 mod exit_codes;
 mod help;
 mod keys;

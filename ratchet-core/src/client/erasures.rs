@@ -14,10 +14,11 @@ use serde::Serialize;
 
 use super::Ratchet;
 use super::acting::Manner;
+use super::count::SEARCHED;
 use super::operations::BulkError;
 use crate::runtime::Core;
 
-/// How many rows of each kind a preview counts.
+/// How many rows of each kind a preview counts. Of the jobs, it also compares at most [`SEARCHED`] with the subject.
 const COUNTED: u32 = 10_000;
 
 /// Deletes everything of a tenant or of a correlation id; see [`Ratchet::erasures`].
@@ -67,15 +68,15 @@ pub struct ErasurePreview {
     pub deliveries: u64,
     /// The schedules whose jobs belong to the subject. They are removed.
     pub schedules: Vec<String>,
-    /// Whether everything was counted. If not, there are more rows of some kind.
+    /// Whether everything was counted. If not, there may be more rows of some kind.
     pub exact: bool,
 }
 
 impl ErasurePreview {
-    /// Returns `true` if there is nothing to delete.
+    /// Returns `true` if there is nothing to delete. If not everything was counted, that is not known.
     pub fn is_empty(&self) -> bool {
         let rows = self.jobs + self.archived + self.groups + self.keys + self.hand_offs;
-        rows + self.deliveries == 0 && self.schedules.is_empty()
+        self.exact && rows + self.deliveries == 0 && self.schedules.is_empty()
     }
 }
 
@@ -165,10 +166,11 @@ impl Erasures {
     ) -> Result<(BTreeMap<JobState, u64>, bool), StoreError> {
         filter.oldest_first = true;
         filter.queued_before = Some(cutoff);
-        let (mut found, mut before, mut jobs) = (BTreeMap::new(), None, 0);
-        while jobs < COUNTED {
+        let (mut found, mut before, mut jobs, mut searched) = (BTreeMap::new(), None, 0, 0);
+        while jobs < COUNTED && searched < SEARCHED {
             let request = PageRequest { before, limit: 1000 };
             let page = self.core.store.list(&filter, request).await?;
+            searched += page.examined.unwrap_or_default();
             for job in &page.jobs {
                 *found.entry(job.state).or_default() += 1;
             }

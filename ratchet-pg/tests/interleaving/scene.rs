@@ -3,21 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
-    ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, GroupId, GroupKind,
-    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, QueueDemand,
-    ScheduleRecord, Settlement, Step, Suspects, Vertex, WriteSchedule,
+    BulkVerb, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, ErasurePhase,
+    ErasureSubject, GroupId, GroupKind, GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob,
+    NodeId, NodeInfo, OperationRecord, QueueDemand, ScheduleRecord, Settlement, Step, Suspects,
+    Vertex, WriteSchedule,
 };
 use ratchet_store::rules::graph::link;
+use ratchet_store::rules::operation;
 
 use crate::support::{Database, fail, lingering, retry, succeed};
 
 /// The business key and the concurrency key of every subject.
 pub(crate) const KEY: &str = "order";
 pub(crate) const LANE: &str = "printer";
+
+/// The correlation id of every job.
+pub(crate) const CORRELATION: &str = "request";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Place {
@@ -302,8 +308,19 @@ impl Scene {
 
     /// Returns a job without keys.
     pub(crate) fn plain(&self) -> NewJob {
-        let spec = JobSpec::new("mail", b"{}".to_vec());
+        let mut spec = JobSpec::new("mail", b"{}".to_vec());
+        spec.correlation_id = Some(CORRELATION.to_owned());
         NewJob::new(self.ids.job(), spec)
+    }
+
+    /// Returns an erasure of everything of the scene, which has canceled what could be canceled.
+    pub(crate) fn erasure(&self) -> OperationRecord {
+        let filter = ErasureSubject::Correlation(CORRELATION.to_owned()).filter();
+        let later = Timestamp::MAX - Duration::from_hours(1);
+        let mut erasure =
+            operation::prepare(self.ids.operation(), BulkVerb::Erase, &filter, later, None);
+        erasure.erasure.as_mut().expect("an erasure").phase = ErasurePhase::Remove;
+        erasure
     }
 
     /// Returns a job with the keys of the subject.

@@ -8,8 +8,8 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     Acceptor, Actor, AttemptOutcome, AuditNote, BreakerUpdate, CancelCause, Change, ChangeError,
     Command, CommandError, Declarations, Deferral, Due, Extend, Filter, GaugeRow, InsertError,
-    JobState, NewAdmission, NewGraph, NewHandOff, Placement, QueueUpdate, RunNotes, Settlement,
-    StatRow, StatsTier, Verdict, WriteSchedule,
+    JobState, NewAdmission, NewGraph, NewHandOff, OperationUpdate, Placement, QueueUpdate,
+    RunNotes, Settlement, StatRow, StatsTier, Verdict, WriteSchedule,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
@@ -84,6 +84,7 @@ verbs! {
     Drop of "drop_unreadable",
     Operate of "operate",
     Edit of "operate",
+    Erase of "operate",
     WriteStats of "write_stats",
     FoldStats of "fold_stats",
     WriteGauges of "write_gauges",
@@ -234,6 +235,19 @@ impl Verb {
                     Err(ChangeError::Store(error)) => Err(error),
                     _ => Ok(()),
                 }
+            }
+            Self::Erase => {
+                let erasure = scene.erasure();
+                let (id, version, jobs) = (erasure.id, erasure.version, vec![scene.subject]);
+                let page = OperationUpdate::Page { id, version, jobs, last: false };
+                for update in [OperationUpdate::Start(erasure), page] {
+                    match store.operate(Change::Operation(update), None).await {
+                        Err(ChangeError::Command(error)) => commanded::<()>(Err(error))?,
+                        Err(ChangeError::Store(error)) => return Err(error),
+                        _ => {}
+                    }
+                }
+                Ok(())
             }
             Self::Pause => commanded(store.command(Command::Pause(id)).await),
             Self::Resume => commanded(store.command(Command::Resume(id)).await),

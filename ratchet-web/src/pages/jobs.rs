@@ -155,7 +155,8 @@ fn nothing(request: &Request, found: &JobPage) -> Markup {
             html! { (next) " searches further. With " code { "state:failed" } " or another rare state, only the jobs in that state are searched." },
         );
     }
-    let all = html! { "Remove a condition, or " a href=(request.root.to("jobs")) { "see all jobs" } "." };
+    let all =
+        html! { "Remove a condition, or " a href=(request.root.to("jobs")) { "see all jobs" } "." };
     empty("No job matches.", all)
 }
 

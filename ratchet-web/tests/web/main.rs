@@ -8,6 +8,7 @@ mod browser;
 mod contrast;
 mod crawl;
 mod crawler;
+mod erasures;
 mod hostile;
 mod html;
 mod links;
