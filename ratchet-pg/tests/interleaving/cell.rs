@@ -38,10 +38,10 @@ pub(crate) struct Table {
 /// The number of databases used concurrently.
 const LANES: usize = 3;
 
-/// Runs the matrix.
-pub(crate) async fn run(depth: Depth) -> Table {
+/// Runs the matrix for these scenes.
+pub(crate) async fn run(depth: Depth, places: &[Place]) -> Table {
     let mut todo = Vec::new();
-    for place in Place::ALL.into_iter().filter(|place| is_wanted("SCENE", place)) {
+    for place in places.iter().copied().filter(|place| is_wanted("SCENE", place)) {
         let firsts = Verb::ALL.iter().filter(|first| is_wanted("FIRST", first));
         todo.extend(firsts.map(|first| (place, *first)));
     }

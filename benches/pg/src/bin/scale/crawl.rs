@@ -110,6 +110,8 @@ pub(crate) async fn lists(dashboard: &Router, jobs: &[String]) -> Vec<String> {
         let has = |name: &str| parameters.iter().any(|parameter| parameter["name"] == name);
         if path.contains("{job}") {
             paths.extend(jobs.iter().map(|job| path.replace("{job}", job)));
+        } else if has("subject") {
+            paths.push(format!("{path}?subject=tenant:acme"));
         } else if path.contains('{') || has("name") && !has("limit") || has("service") {
             // The pages show the same.
         } else if has("filter") {
