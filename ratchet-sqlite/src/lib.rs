@@ -45,6 +45,7 @@ mod insert;
 mod items;
 mod key_rates;
 mod keys;
+mod listing;
 mod migrate;
 mod nodes;
 mod open;

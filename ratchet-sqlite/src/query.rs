@@ -12,6 +12,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::error::is_unreadable;
+use crate::listing::{Statement, has_what_is_wanted};
 use crate::nodes::request;
 use crate::outbox::alert;
 use crate::row::{JobRow, job_row};
@@ -19,54 +20,6 @@ use crate::sql;
 use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, json, node_id, number, parse, state, time};
-
-/// What a statement needs to find the jobs of a source.
-enum OfSource {
-    None,
-    Number(i64),
-    Group(Vec<u8>),
-    Key(String),
-}
-
-/// Returns the statement that lists the jobs of a source, and its parameter.
-fn listing(
-    source: &Source<'_>,
-    oldest_first: bool,
-) -> Result<(&'static str, OfSource), sqlx::Error> {
-    let (newest, oldest, of_source) = match source {
-        Source::Group(group) => (
-            sql::job::LIST_GROUP_JOBS,
-            sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
-            OfSource::Group(bytes(group.uuid())),
-        ),
-        Source::Expiring(instant) => (
-            sql::job::LIST_EXPIRING,
-            sql::job::LIST_EXPIRING_OLDEST_FIRST,
-            OfSource::Number(instant.as_microsecond()),
-        ),
-        Source::BusinessKey(key) => (
-            sql::archive::LIST_BY_KEY,
-            sql::archive::LIST_BY_KEY_OLDEST_FIRST,
-            OfSource::Key(json(key)?),
-        ),
-        Source::States(states) => (
-            sql::job::LIST_JOBS_IN_STATES,
-            sql::job::LIST_JOBS_IN_STATES_OLDEST_FIRST,
-            OfSource::Number(states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b)),
-        ),
-        _ => (sql::job::LIST_JOBS, sql::job::LIST_JOBS_OLDEST_FIRST, OfSource::None),
-    };
-    Ok((if oldest_first { oldest } else { newest }, of_source))
-}
-
-/// Returns `false` if the row cannot match, which its columns show before it is read as a whole.
-fn may_match(row: &SqliteRow, filter: &Filter) -> Result<bool, sqlx::Error> {
-    if !filter.queues.is_empty() {
-        let queue: &[u8] = row.try_get_unchecked("queue")?;
-        return Ok(filter.queues.iter().any(|wanted| wanted.as_bytes() == queue));
-    }
-    Ok(true)
-}
 
 /// A read connection with the context needed to decode rows.
 pub(crate) struct Look<'a> {
@@ -103,8 +56,8 @@ impl Look<'_> {
         if let Source::Ids(ids) = &source {
             return self.list_by_id(ids, filter, page).await;
         }
-        let (statement, of_source) = listing(&source, filter.oldest_first)?;
         let mut search = Search::new(filter, source.clone(), page);
+        let statement = Statement::of(&source, filter, search.compares())?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let chunk = match &source {
             // Every chunk sorts the waiting jobs.
@@ -119,26 +72,26 @@ impl Look<'_> {
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
         'page: loop {
-            let query = sqlx::query(statement)
-                .bind(cursor.as_slice())
-                .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
-            let query = match &of_source {
-                OfSource::None => query,
-                OfSource::Number(number) => query.bind(*number),
-                OfSource::Group(group) => query.bind(group.as_slice()),
-                OfSource::Key(key) => query.bind(key.as_str()),
-            };
-            let rows = query.fetch_all(&mut *self.conn).await?;
+            let rows = statement.rows(self.conn, &cursor, chunk).await?;
             let end = rows.len() < chunk;
             for row in rows {
                 cursor = row.try_get("id")?;
-                let goes_on = if may_match(&row, filter)? {
-                    match self.readable_row(&row).await? {
-                        Some(JobRow { job, .. }) => search.add(&job),
-                        None => true,
+                let whole = match search.compares() {
+                    false => Some(row),
+                    true if self.may_match(&row, filter).await? => {
+                        let whole = sqlx::query(sql::job::GET_JOB).bind(cursor.as_slice());
+                        whole.fetch_optional(&mut *self.conn).await?
                     }
-                } else {
-                    job_id(&cursor).map_or(true, |id| search.pass(id))
+                    true => None,
+                };
+                let job = match &whole {
+                    Some(row) => self.readable_row(row).await?,
+                    None => None,
+                };
+                let goes_on = match (job, job_id(&cursor)) {
+                    (Some(JobRow { job, .. }), _) => search.add(&job),
+                    (None, Ok(id)) if whole.is_none() => search.pass(id),
+                    _ => true,
                 };
                 if !goes_on {
                     break 'page;
@@ -149,6 +102,22 @@ impl Look<'_> {
             }
         }
         Ok(search.finish())
+    }
+
+    /// Returns `false` if a job cannot match, which a few of its columns show.
+    async fn may_match(&mut self, row: &SqliteRow, filter: &Filter) -> Result<bool, sqlx::Error> {
+        if !has_what_is_wanted(row, filter) {
+            return Ok(false);
+        }
+        if filter.names.is_empty() {
+            return Ok(true);
+        }
+        let Ok(id) = row.try_get("template") else { return Ok(true) };
+        match self.template(id).await {
+            Ok(template) => Ok(filter.names.contains(&template.name)),
+            Err(error) if is_unreadable(&error) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// Lists the jobs among those with these ids.

@@ -1,2 +1,2 @@
 -- Jobs with a lower id than the given one, newest first.
-SELECT * FROM ratchet_job WHERE id < ?1 ORDER BY id DESC LIMIT ?2
+SELECT job.* FROM ratchet_job AS job WHERE id < ?1 ORDER BY id DESC LIMIT ?2
