@@ -7,7 +7,7 @@ use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
     LogLine, NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
 };
-use ratchet_store::rules::search::{Place, Search, Source, most};
+use ratchet_store::rules::search::{Place, Search, Source};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -59,15 +59,9 @@ impl Look<'_> {
         let mut search = Search::new(filter, source.clone(), page);
         let statement = Statement::of(&source, filter, search.compares())?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let chunk = match &source {
-            // Every chunk sorts the waiting jobs.
-            Source::States(states) if search.compares() && states.contains(&JobState::Pending) => {
-                usize::try_from(most(page)).unwrap_or(usize::MAX).saturating_add(1)
-            }
-            _ if search.compares() => 1000,
-            // One more than the limit shows whether there is another page.
-            _ => limit.saturating_add(1).clamp(2, 1000),
-        };
+        // One more than the limit shows whether there is another page. Chunks grow, because each of them sorts the waiting
+        // jobs anew if these are the source.
+        let mut chunk = limit.saturating_add(1).clamp(2, 1000);
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
@@ -99,6 +93,9 @@ impl Look<'_> {
             }
             if end {
                 break;
+            }
+            if search.compares() {
+                chunk = (chunk * 10).min(5000);
             }
         }
         Ok(search.finish())

@@ -1,13 +1,13 @@
 //! Counts the jobs that match a filter.
 
 use ratchet_store::StoreError;
-use ratchet_store::model::{Filter, PageRequest};
+use ratchet_store::model::{Filter, Page, PageRequest};
 use serde::Serialize;
 
 use super::Jobs;
 
-/// How many jobs are compared with conditions that have no index.
-pub(super) const SEARCHED: u64 = 100_000;
+/// How many jobs a count or a preview compares with conditions that have no index.
+pub(super) const SEARCHED: u64 = Page::EXAMINED as u64;
 
 /// How many jobs match a filter; see [`Jobs::count`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,7 +23,7 @@ impl Jobs {
     /// Counts the jobs that match a filter, but not beyond `cap`.
     ///
     /// A store keeps the number of jobs by queue and state, so a filter with no other conditions is counted at once.
-    /// Otherwise jobs are read page by page, and the time grows with `cap`. At most 100,000 jobs are compared with
+    /// Otherwise jobs are read page by page, and the time grows with `cap`. At most 10,000 jobs are compared with
     /// conditions that have [no index](ratchet_store::model::Page::examined).
     ///
     /// ```

@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use ratchet_store::StoreError;
-use ratchet_store::model::{
-    BreakerRecord, Filter, JobState, NodeRecord, PageRequest, QueueRecord, UnknownJob,
-};
+use ratchet_store::model::{BreakerRecord, JobState, NodeRecord, QueueRecord, UnknownJob};
 use serde::Serialize;
 
 use crate::client::Ratchet;
-use crate::runtime::Core;
 
 /// The state of the cluster at one moment; see [`Ratchet::overview`].
 #[derive(Debug, Clone, Serialize)]
@@ -38,7 +35,7 @@ pub struct QueueOverview {
     pub queue: String,
     /// The number of jobs by state; states without jobs are absent.
     pub states: BTreeMap<JobState, u64>,
-    /// The due time of the job that is overdue longest, among the first 100 waiting jobs.
+    /// When the job became due that has waited longest since.
     pub oldest_due: Option<Timestamp>,
     /// The number of live workers that serve the queue.
     pub workers: u64,
@@ -102,6 +99,7 @@ impl Ratchet {
         let rules = core.store.queues().await?;
         let nodes = core.store.nodes().await?;
         let now = core.store.now().await?;
+        let oldest_due = core.store.oldest_due().await?;
         let mut names: BTreeSet<&str> = counts.queues.keys().map(String::as_str).collect();
         names.extend(rules.iter().map(|record| record.queue.as_str()));
         for node in nodes.iter().filter(|node| node.alive) {
@@ -111,15 +109,13 @@ impl Ratchet {
         for name in names {
             let states =
                 counts.queues.get(name).map(|counts| counts.states.clone()).unwrap_or_default();
-            let waits = states.contains_key(&JobState::Pending);
-            let oldest_due = if waits { oldest_due(core, name, now).await? } else { None };
             let serves = |node: &&NodeRecord| {
                 node.alive && node.info.request.is_none() && node.info.queues.contains(name)
             };
             queues.push(QueueOverview {
                 queue: name.to_owned(),
                 states,
-                oldest_due,
+                oldest_due: oldest_due.get(name).copied(),
                 workers: nodes.iter().filter(serves).count() as u64,
                 rules: rules.iter().find(|record| record.queue == name).cloned(),
             });
@@ -133,16 +129,4 @@ impl Ratchet {
             nodes,
         })
     }
-}
-
-/// Returns the earliest due time of the first waiting jobs of a queue, if it has passed.
-async fn oldest_due(
-    core: &Core,
-    queue: &str,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
-    let filter = Filter::any().queue(queue).state(JobState::Pending).oldest_first();
-    let page = core.store.list(&filter, PageRequest { before: None, limit: 100 }).await?;
-    let waiting = page.jobs.iter().filter(|job| job.is_claimable() && job.due <= now);
-    Ok(waiting.map(|job| job.due).min())
 }
