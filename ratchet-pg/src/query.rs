@@ -7,7 +7,7 @@ use ratchet_store::model::{
     ArchivedJobs, AttemptRecord, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page,
     PageRequest, UnknownJob,
 };
-use ratchet_store::rules::search::{Place, Source, merge, most};
+use ratchet_store::rules::search::{FEW_WAITING, Place, Source, merge, most};
 use uuid::Uuid;
 
 use crate::db;
@@ -60,12 +60,12 @@ impl Inner {
     }
 
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
-        let waiting = match filter.states.contains(&JobState::Pending) {
-            true => self.counts().await?.state(JobState::Pending),
-            false => 0,
-        };
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
+        let waiting = match filter.states.contains(&JobState::Pending) {
+            true => self.count_waiting(&mut db).await?,
+            false => 0,
+        };
         let live = Listing::new(filter, page, Place::Live, waiting);
         let archived = Listing::new(filter, page, Place::Archive, 0);
         // The live jobs first, so that a job that is archived meanwhile is in one of the two.
@@ -81,6 +81,14 @@ impl Inner {
         db.commit().await?;
         self.try_to_set_aside_unreadable().await;
         Ok(page)
+    }
+
+    /// Returns how many jobs wait, or any number above [`FEW_WAITING`] if there are more.
+    async fn count_waiting(&self, db: &mut PgConnection) -> Result<u64, Fault> {
+        let limit = i64::try_from(FEW_WAITING).unwrap_or(i64::MAX).saturating_add(1);
+        let waiting: i64 =
+            db::query_scalar(self.sql.count_waiting()).bind(limit).fetch_one(db).await?;
+        Ok(to_u64(waiting))
     }
 
     async fn page_of(&self, db: &mut PgConnection, listing: &Listing<'_>) -> Result<Page, Fault> {

@@ -301,6 +301,7 @@ statements! {
     count_source_expiring: "list/1_examined.sql" "list/2_source_expiring.sql" "list/3_end.sql",
     count_source_in_states: "list/1_examined.sql" "list/2_source_states.sql" "list/3_end.sql",
     select_counts: "query/select_counts.sql",
+    count_waiting: "query/count_waiting.sql",
     fold_tally: "query/fold_tally.sql",
     vacuum: "query/vacuum.sql",
     select_attempts: "query/select_attempts.sql",

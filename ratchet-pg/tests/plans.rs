@@ -258,10 +258,14 @@ const LARGE: [&str; 21] = [
 ];
 
 /// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
-const SURVEYS: [(&str, &str); 18] = [
+const SURVEYS: [(&str, &str); 21] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
+    // Ends at 100,000 jobs.
+    ("query/count_waiting", "ready"),
+    ("query/count_waiting", "scheduled"),
+    ("query/count_waiting", "blocked"),
     ("query/select_unknown", "ready"),
     ("query/select_unknown", "scheduled"),
     ("query/select_unknown", "blocked"),
