@@ -110,7 +110,12 @@ impl Inner {
             }
         }
         jobs.truncate(limit);
-        let last = jobs.last().filter(|_| jobs.len() == limit).map(|job| job.id);
+        let last = if listing.decides_later() {
+            jobs.last().filter(|_| jobs.len() == limit).map(|job| job.id)
+        } else {
+            // Some of these jobs may not be readable. The next page must begin behind them all the same.
+            ids.last().filter(|_| ids.len() == limit).copied().map(JobId::from_uuid)
+        };
         let (examined, next) = self.examined(db, listing, last).await?;
         Ok(Page { jobs, next, examined: Some(examined) })
     }
