@@ -133,7 +133,7 @@ impl Inner {
             true if listing.decides_later() => (listing.most(), listing.most()),
             true => (limit, listing.most()),
         };
-        let statement = self.sql.list_ids_of(source, *place, filter.oldest_first);
+        let [statement, _] = self.sql.listing(source, *place, filter.oldest_first);
         let query = db::query_scalar(statement).bind(limit).bind(request.before.map(JobId::uuid));
         let query = bind_filter!(query, filter).bind(window).bind(listing.states());
         Ok(query.fetch_all(db).await?)
@@ -147,8 +147,9 @@ impl Inner {
         last: Option<JobId>,
     ) -> Result<(u64, Option<JobId>), Fault> {
         let Listing { filter, request, place, source, .. } = listing;
-        let statement = self.sql.count_source_of(source, *place, filter.oldest_first);
-        let query = db::query(statement).bind(1_i64).bind(request.before.map(JobId::uuid));
+        let [_, statement] = self.sql.listing(source, *place, filter.oldest_first);
+        // The parameters have the same numbers as those of the list. This statement does not use the first one.
+        let query = db::query(statement).bind(listing.most()).bind(request.before.map(JobId::uuid));
         let row = bind_filter!(query, filter)
             .bind(listing.most() + 1)
             .bind(listing.states())

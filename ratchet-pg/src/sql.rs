@@ -424,44 +424,35 @@ impl Sql {
         &self.schema
     }
 
-    /// Returns the statement that lists the ids of jobs of a source that match a filter.
-    pub(crate) fn list_ids_of(
+    /// Returns the statements of a list of jobs: the ids of those of a source that match a filter, and the number of those
+    /// that a page examines.
+    pub(crate) fn listing(
         &self,
         source: &Source<'_>,
         place: Place,
         oldest_first: bool,
-    ) -> Statement {
-        let statement = match (place, source) {
-            (Place::Live, Source::Ids(_)) => self.list_ids_by_id(),
-            (Place::Live, Source::Group(_)) => self.list_ids_in_group(),
-            (Place::Live, Source::Expiring(_)) => self.list_ids_expiring(),
-            (Place::Live, Source::States(_)) => self.list_ids_in_states(),
-            (Place::Live, _) => self.list_ids(),
-            (Place::Archive, Source::Ids(_)) => self.list_archived_ids_by_id(),
-            (Place::Archive, Source::BusinessKey(_)) => self.list_archived_ids_by_key(),
-            (Place::Archive, _) => self.list_archived_ids(),
+    ) -> [Statement; 2] {
+        let statements = match (place, source) {
+            (Place::Live, Source::Ids(_)) => [self.list_ids_by_id(), self.count_source_by_id()],
+            (Place::Live, Source::Group(_)) => {
+                [self.list_ids_in_group(), self.count_source_in_group()]
+            }
+            (Place::Live, Source::Expiring(_)) => {
+                [self.list_ids_expiring(), self.count_source_expiring()]
+            }
+            (Place::Live, Source::States(_)) => {
+                [self.list_ids_in_states(), self.count_source_in_states()]
+            }
+            (Place::Live, _) => [self.list_ids(), self.count_source()],
+            (Place::Archive, Source::Ids(_)) => {
+                [self.list_archived_ids_by_id(), self.count_archived_source_by_id()]
+            }
+            (Place::Archive, Source::BusinessKey(_)) => {
+                [self.list_archived_ids_by_key(), self.count_archived_source_by_key()]
+            }
+            (Place::Archive, _) => [self.list_archived_ids(), self.count_archived_source()],
         };
-        if oldest_first { statement.oldest_first() } else { statement }
-    }
-
-    /// Returns the statement that counts the jobs of a source that a page examines.
-    pub(crate) fn count_source_of(
-        &self,
-        source: &Source<'_>,
-        place: Place,
-        oldest_first: bool,
-    ) -> Statement {
-        let statement = match (place, source) {
-            (Place::Live, Source::Ids(_)) => self.count_source_by_id(),
-            (Place::Live, Source::Group(_)) => self.count_source_in_group(),
-            (Place::Live, Source::Expiring(_)) => self.count_source_expiring(),
-            (Place::Live, Source::States(_)) => self.count_source_in_states(),
-            (Place::Live, _) => self.count_source(),
-            (Place::Archive, Source::Ids(_)) => self.count_archived_source_by_id(),
-            (Place::Archive, Source::BusinessKey(_)) => self.count_archived_source_by_key(),
-            (Place::Archive, _) => self.count_archived_source(),
-        };
-        if oldest_first { statement.oldest_first() } else { statement }
+        if oldest_first { statements.map(Statement::oldest_first) } else { statements }
     }
 
     /// Returns a migration for this schema. Its text is part of this program.

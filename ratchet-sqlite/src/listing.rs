@@ -29,7 +29,7 @@ enum Parameter {
 }
 
 impl Statement {
-    /// Returns the statement of a source. With `compares`, it returns the columns that [`has_what_is_wanted`] reads.
+    /// Returns the statement of a source. With `compares`, it returns the columns that [`columns_can_match`] reads.
     pub(crate) fn of(
         source: &Source<'_>,
         filter: &Filter,
@@ -96,7 +96,7 @@ impl Statement {
 
 /// Returns `false` if the job cannot match. A column that cannot be read decides nothing, and neither does a text in
 /// another spelling than the one that is looked for.
-pub(crate) fn has_what_is_wanted(row: &SqliteRow, filter: &Filter) -> bool {
+pub(crate) fn columns_can_match(row: &SqliteRow, filter: &Filter) -> bool {
     let number = |column: &str| row.try_get::<Option<i64>, _>(column).ok();
     let at = |column: &str| number(column).map(|at| at.and_then(|at| time(at).ok()));
     let is_within = |column: &str, after: Option<Timestamp>, before: Option<Timestamp>| {
@@ -110,7 +110,7 @@ pub(crate) fn has_what_is_wanted(row: &SqliteRow, filter: &Filter) -> bool {
         })
     };
     let attempts = || number("attempts").flatten().and_then(|number| u32::try_from(number).ok());
-    has_texts(row, filter)
+    texts_can_match(row, filter)
         && (filter.states.is_empty()
             || number("state").flatten().is_none_or(|state| {
                 filter.states.iter().any(|wanted| i64::from(wanted.code()) == state)
@@ -127,7 +127,7 @@ pub(crate) fn has_what_is_wanted(row: &SqliteRow, filter: &Filter) -> bool {
 }
 
 /// Returns `false` if a text that a condition looks for is not in the column that would have it.
-fn has_texts(row: &SqliteRow, filter: &Filter) -> bool {
+fn texts_can_match(row: &SqliteRow, filter: &Filter) -> bool {
     let text = |column: &str| row.try_get::<Option<&str>, _>(column).ok();
     let contains = |column: &str, wanted: &str| {
         text(column).is_none_or(|text| text.is_some_and(|text| text.contains(wanted)))

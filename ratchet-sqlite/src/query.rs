@@ -12,7 +12,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::error::is_unreadable;
-use crate::listing::{Statement, has_what_is_wanted};
+use crate::listing::{Statement, columns_can_match};
 use crate::nodes::request;
 use crate::outbox::alert;
 use crate::row::{JobRow, job_row};
@@ -42,15 +42,16 @@ impl Look<'_> {
         }
     }
 
+    /// Lists jobs of this file, which is that of the live jobs or the archive.
     pub(crate) async fn list(
         &mut self,
         place: Place,
         filter: &Filter,
         page: PageRequest,
     ) -> Result<Page, sqlx::Error> {
-        let waiting = match place {
-            Place::Live => self.counts().await?.state(JobState::Pending),
-            Place::Archive => 0,
+        let waiting = match filter.states.contains(&JobState::Pending) {
+            true => self.counts().await?.state(JobState::Pending),
+            false => 0,
         };
         let source = Source::of(filter, place, waiting);
         if let Source::Ids(ids) = &source {
@@ -60,7 +61,7 @@ impl Look<'_> {
         let statement = Statement::of(&source, filter, search.compares())?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         // One more than the limit shows whether there is another page. Chunks grow, because each of them sorts the waiting
-        // jobs anew if these are the source.
+        // jobs again if these are the source.
         let mut chunk = limit.saturating_add(1).clamp(2, 1000);
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
@@ -103,7 +104,7 @@ impl Look<'_> {
 
     /// Returns `false` if a job cannot match, which a few of its columns show.
     async fn may_match(&mut self, row: &SqliteRow, filter: &Filter) -> Result<bool, sqlx::Error> {
-        if !has_what_is_wanted(row, filter) {
+        if !columns_can_match(row, filter) {
             return Ok(false);
         }
         if filter.names.is_empty() {

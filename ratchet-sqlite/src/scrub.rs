@@ -4,7 +4,7 @@
 
 use sqlx::{Row as _, SqliteConnection};
 
-/// Builds the database file anew without free space, moves its log into it, and truncates the log. Writes of other
+/// Rebuilds the database file without free space, moves its log into it, and truncates the log. Writes of other
 /// connections wait in the meantime.
 ///
 /// The new content is first written to a temporary file of the size of the database, which is deleted immediately. In

@@ -1,7 +1,7 @@
 //! One mistake per file under `fail`, with the message of the compiler. What must compile is in `tests/accepted`: with
 //! a program that compiles, `trybuild` would start the compiler for one file after the other.
 //!
-//! `TRYBUILD=overwrite cargo test -p ui-tests` writes the answers anew; read the diff.
+//! `TRYBUILD=overwrite cargo test -p ui-tests` writes the answers again; read the diff.
 
 use std::fs;
 use std::path::{Path, PathBuf};

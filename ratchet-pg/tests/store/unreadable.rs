@@ -129,6 +129,29 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
     }
 }
 
+// spec: C-07
+#[tokio::test]
+async fn c_07_a_page_that_has_an_unreadable_job_leaves_out_no_other() {
+    let bench = Bench::new().await;
+    let jobs = [job("mail"), job("mail"), job("mail")];
+    bench.insert(&jobs).await;
+    let [first, second, last] = jobs.each_ref().map(|job| job.id);
+    bench.set("job", last, "extra", "'{\"options\": 7}'").await;
+    let filter = Filter::any().name("mail");
+    let (mut found, mut before) = (Vec::new(), None);
+    for _ in 0..jobs.len() {
+        let request = PageRequest { before, limit: 1 };
+        let page = bench.store.list(&filter, request).await.expect("a page");
+        found.extend(page.jobs.iter().map(|job| job.id));
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!((found, before), (vec![second, first], None));
+    assert_eq!(bench.listed().await, [(last, "extra".to_owned())]);
+}
+
 /// Inserts jobs, one of which makes the claim statement fail.
 async fn unclaimable(bench: &Bench) -> [JobId; 3] {
     let mut jobs = [job("mail"), job("mail"), job("mail")];

@@ -73,7 +73,7 @@ impl SqliteStore {
         Ok(erased)
     }
 
-    /// Overwrites what was deleted: builds both files anew, and empties their logs.
+    /// Overwrites what was deleted: rebuilds both files, and empties their logs.
     async fn scrub(&self) -> Result<(), StoreError> {
         self.write(Scrub {}).await?;
         let archive = Arc::clone(&self.shared.archive);

@@ -47,7 +47,7 @@ pub(crate) async fn page(request: Request) -> Answer {
         section.card #jobs data-live="" aria-label="Jobs" {
             div.body.flush {
                 @if error.is_some() { (conditions()) } @else {
-                    (table(&request, &found.jobs, selects).or(nothing(&request, &found)))
+                    (table(&request, &found.jobs, selects).or(no_match(&request, &found)))
                 }
             }
         }
@@ -146,8 +146,8 @@ fn cells(request: &Request, job: &JobRecord) -> [Markup; 5] {
     ]
 }
 
-/// What is shown instead of an empty table.
-fn nothing(request: &Request, found: &JobPage) -> Markup {
+/// Returns what is shown instead of an empty table.
+fn no_match(request: &Request, found: &JobPage) -> Markup {
     if let Some(examined) = found.examined.filter(|_| found.limited) {
         let next = if found.next.is_some() { "“Next”" } else { "“Previous”" };
         return empty(

@@ -12,6 +12,7 @@ mod erasures;
 mod hostile;
 mod html;
 mod links;
+mod lists;
 mod live;
 mod rejects;
 mod shop;

@@ -11,16 +11,13 @@ use ratchet_core::{
 use ratchet_store::Store;
 use ratchet_store::model::{AuditFilter, JobSpec, ScheduleRecord, WriteSchedule};
 
+use super::operations::{get, lose_leaders};
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::flaky::Flaky;
 use crate::engine::script::{Script, Step};
 
 fn acme() -> ErasureSubject {
     ErasureSubject::Tenant("acme".to_owned())
-}
-
-async fn get(ratchet: &Ratchet, id: OperationId) -> OperationRecord {
-    ratchet.operations().get(id).await.expect("reads").expect("exists")
 }
 
 /// Previews and starts an erasure.
@@ -108,29 +105,7 @@ pub async fn z_12_an_erasure_survives_its_leaders(fixture: EngineFixture) {
     let preview = erasures.preview(&acme()).await.expect("previews");
     assert_eq!((preview.jobs, preview.keys, preview.exact), (JOBS as u64, JOBS as u64, true));
     let started = erasures.start(preview).await.expect("starts");
-    let mut leaders = Vec::new();
-    let mut before = 0;
-    for _ in 0..3 {
-        let wire = Arc::new(Flaky::new(fixture.store()));
-        let builder = fixture.builder_on(Arc::clone(&wire) as Arc<dyn Store>);
-        let builder = builder.config(|config| config.lease = Duration::from_secs(15));
-        leaders.push(start(builder).await);
-        // A slow machine must not let so much time pass that the erasure ends.
-        let mut steps = 30;
-        eventually("progress", async || {
-            if steps > 0 {
-                steps -= 1;
-                fixture.advance(Duration::from_millis(200)).await;
-            }
-            get(&ratchet, started.id).await.changed > before
-        })
-        .await;
-        // From now on, nothing of this process reaches the store.
-        wire.switches().down.store(true, Ordering::SeqCst);
-        fixture.advance(Duration::from_secs(16)).await;
-        before = get(&ratchet, started.id).await.changed;
-    }
-    assert!(before < JOBS as u64, "the erasure is not over: {before}");
+    lose_leaders(&fixture, &ratchet, started.id, 3, JOBS).await;
     let (_, worker) = fixture.start().await;
     let done = until_finished(&fixture, &ratchet, started.id).await;
     let jobs = JOBS as u64;

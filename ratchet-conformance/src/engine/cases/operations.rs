@@ -36,7 +36,7 @@ async fn begin(ratchet: &Ratchet, adjust: impl FnOnce(Bulk) -> Bulk) -> Operatio
     operations.start(adjust(Bulk::of(preview))).await.expect("starts")
 }
 
-async fn get(ratchet: &Ratchet, id: OperationId) -> OperationRecord {
+pub(super) async fn get(ratchet: &Ratchet, id: OperationId) -> OperationRecord {
     ratchet.operations().get(id).await.expect("reads").expect("exists")
 }
 
@@ -83,19 +83,22 @@ pub async fn o_04_the_leader_runs_an_operation(fixture: EngineFixture) {
     worker.stop().await;
 }
 
-pub async fn o_04_an_operation_survives_five_leaders(fixture: EngineFixture) {
-    const JOBS: usize = 150;
-    let jobs = dead(&fixture, JOBS, Step::Ok).await;
-    let ratchet = fixture.ratchet().await;
-    ratchet.queues().pause("default").await.expect("pauses");
-    let started = begin(&ratchet, |bulk| bulk.pace(1)).await;
-    let mut leaders = Vec::new();
+/// Starts workers one after the other. Each of them works on the operation, and then no longer reaches the store.
+/// The operation must not be over in the end.
+pub(super) async fn lose_leaders(
+    fixture: &EngineFixture,
+    ratchet: &Ratchet,
+    operation: OperationId,
+    leaders: usize,
+    jobs: usize,
+) {
+    let mut lost = Vec::new();
     let mut before = 0;
-    for _ in 0..5 {
+    for _ in 0..leaders {
         let wire = Arc::new(Flaky::new(fixture.store()));
         let builder = fixture.builder_on(Arc::clone(&wire) as Arc<dyn Store>);
         let builder = builder.config(|config| config.lease = Duration::from_secs(15));
-        leaders.push(start(builder).await);
+        lost.push(start(builder).await);
         // A slow machine must not let so much time pass that the operation ends.
         let mut steps = 50;
         eventually("progress", async || {
@@ -103,15 +106,24 @@ pub async fn o_04_an_operation_survives_five_leaders(fixture: EngineFixture) {
                 steps -= 1;
                 fixture.advance(Duration::from_millis(200)).await;
             }
-            get(&ratchet, started.id).await.changed > before
+            get(ratchet, operation).await.changed > before
         })
         .await;
         // From now on, nothing of this process reaches the store.
         wire.switches().down.store(true, Ordering::SeqCst);
         fixture.advance(Duration::from_secs(16)).await;
-        before = get(&ratchet, started.id).await.changed;
+        before = get(ratchet, operation).await.changed;
     }
-    assert!(before < JOBS as u64, "the operation is not over: {before}");
+    assert!(before < jobs as u64, "the operation is not over: {before}");
+}
+
+pub async fn o_04_an_operation_survives_five_leaders(fixture: EngineFixture) {
+    const JOBS: usize = 150;
+    let jobs = dead(&fixture, JOBS, Step::Ok).await;
+    let ratchet = fixture.ratchet().await;
+    ratchet.queues().pause("default").await.expect("pauses");
+    let started = begin(&ratchet, |bulk| bulk.pace(1)).await;
+    lose_leaders(&fixture, &ratchet, started.id, 5, JOBS).await;
     let (_, worker) = fixture.start().await;
     let done = until(&fixture, &ratchet, started.id, OperationState::Finished).await;
     assert_eq!((done.matched, done.changed, done.refused), (JOBS as u64, JOBS as u64, 0));

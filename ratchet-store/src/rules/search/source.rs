@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use crate::model::{ArchivedJobs, Filter, GroupId, JobId, JobRecord, JobState};
 
-/// Up to so many waiting jobs, a listing of waiting jobs reads no others. More would take too long to sort by id.
+/// The maximum number of waiting jobs for which a listing of waiting jobs reads no others. A store has no index of them by
+/// id, so it sorts them, and sorting more would take too long.
 pub const FEW_WAITING: u64 = 100_000;
 
 /// Where a listing reads jobs.
