@@ -12,7 +12,7 @@ use crate::value::{bytes, json, time};
 
 /// The columns that are compared. What follows is read only if a condition needs it.
 const COMPARED: &str =
-    "id, state, queue, template, own, attempts, queued_at, due, finished_at, node";
+    "id, seq, state, queue, template, own, attempts, queued_at, due, finished_at, node";
 
 /// A statement that lists the jobs of a source.
 pub(crate) struct Statement {

@@ -1,6 +1,6 @@
 //! Queries on the read connections.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ratchet_store::model::{
@@ -62,37 +62,21 @@ impl Look<'_> {
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         // One more than the limit shows whether there is another page. Chunks grow, because each of them sorts the waiting
         // jobs again if these are the source.
-        let mut chunk = limit.saturating_add(1).clamp(2, 1000);
+        let mut chunk = limit.saturating_add(1).clamp(2, 1001);
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
-        'page: loop {
+        loop {
             let rows = statement.rows(self.conn, &cursor, chunk).await?;
             let end = rows.len() < chunk;
-            for row in rows {
-                cursor = row.try_get("id")?;
-                let whole = match search.compares() {
-                    false => Some(row),
-                    true if self.may_match(&row, filter).await? => {
-                        let whole = sqlx::query(sql::job::GET_JOB).bind(cursor.as_slice());
-                        whole.fetch_optional(&mut *self.conn).await?
-                    }
-                    true => None,
-                };
-                let job = match &whole {
-                    Some(row) => self.readable_row(row).await?,
-                    None => None,
-                };
-                let goes_on = match (job, job_id(&cursor)) {
-                    (Some(JobRow { job, .. }), _) => search.add(&job),
-                    (None, Ok(id)) if whole.is_none() => search.pass(id),
-                    _ => true,
-                };
-                if !goes_on {
-                    break 'page;
-                }
+            if let Some(last) = rows.last() {
+                cursor = last.try_get("id")?;
             }
-            if end {
+            let goes_on = match search.compares() {
+                true => self.compare(&mut search, &rows, filter).await?,
+                false => self.add(&mut search, &rows).await?,
+            };
+            if !goes_on || end {
                 break;
             }
             if search.compares() {
@@ -100,6 +84,67 @@ impl Look<'_> {
             }
         }
         Ok(search.finish())
+    }
+
+    /// Adds whole jobs. Returns `false` if the page is full.
+    async fn add(
+        &mut self,
+        search: &mut Search<'_>,
+        rows: &[SqliteRow],
+    ) -> Result<bool, sqlx::Error> {
+        for row in rows {
+            if let Some(JobRow { job, .. }) = self.readable_row(row).await?
+                && !search.add(&job)
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Compares jobs of which a few columns were read. Reads the whole of those that may match. Returns `false` if the page
+    /// is full.
+    async fn compare(
+        &mut self,
+        search: &mut Search<'_>,
+        rows: &[SqliteRow],
+        filter: &Filter,
+    ) -> Result<bool, sqlx::Error> {
+        let mut rest = rows.iter();
+        while !rest.as_slice().is_empty() {
+            // One job more than are missing shows whether there is another page.
+            let wanted = search.missing().saturating_add(1);
+            let (mut compared, mut can_match) = (Vec::new(), Vec::new());
+            for row in rest.by_ref() {
+                let seq = row.try_get::<i64, _>("seq")?;
+                if self.may_match(row, filter).await? {
+                    can_match.push(seq);
+                }
+                compared.push((row, seq));
+                if can_match.len() >= wanted {
+                    break;
+                }
+            }
+            let whole = sqlx::query(sql::job::GET_JOBS).bind(json(&can_match)?);
+            let whole = whole.fetch_all(&mut *self.conn).await?.into_iter();
+            let mut whole: HashMap<i64, SqliteRow> = whole
+                .map(|row| Ok((row.try_get("seq")?, row)))
+                .collect::<Result<_, sqlx::Error>>()?;
+            for (row, seq) in compared {
+                let goes_on = match (whole.remove(&seq), job_id(row.try_get("id")?)) {
+                    (Some(row), _) => match self.readable_row(&row).await? {
+                        Some(JobRow { job, .. }) => search.add(&job),
+                        None => true,
+                    },
+                    (None, Ok(id)) => search.pass(id),
+                    (None, Err(_)) => true,
+                };
+                if !goes_on {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Returns `false` if a job cannot match, which a few of its columns show.

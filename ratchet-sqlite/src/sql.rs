@@ -229,6 +229,7 @@ pub(crate) mod schedule {
 
 pub(crate) mod job {
     pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
+    pub(crate) const GET_JOBS: &str = include_str!("../sql/job/get_jobs.sql");
     pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");
     pub(crate) const LIST_EXPIRING: &str = include_str!("../sql/job/list_expiring.sql");
     pub(crate) const LIST_EXPIRING_OLDEST_FIRST: &str =

@@ -52,6 +52,11 @@ impl<'a> Search<'a> {
         self.compares
     }
 
+    /// Returns how many jobs the page still lacks.
+    pub fn missing(&self) -> usize {
+        self.limit - self.page.jobs.len()
+    }
+
     /// Adds the next job of the listing if it matches. Jobs that the source does not have are ignored. Returns `false` if
     /// the page is full and no more jobs are needed.
     pub fn add(&mut self, job: &JobRecord) -> bool {

@@ -15,7 +15,7 @@ use crate::crawl::kind;
 
 /// How often a page is requested at least, and for how long one is requested more often than that.
 const FEWEST: usize = 3;
-const LONGEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// The bar of `ratchet status`, in milliseconds.
 const STATUS: f64 = 300.0;
@@ -38,6 +38,7 @@ fn percentile(times: &mut [Duration], percent: usize) -> f64 {
 }
 
 /// Requests every page several times. Prints a table of the kinds of pages, the slowest first, and returns those above the bar.
+/// Names each of these as soon as it is measured, because the table comes last.
 pub(crate) async fn pages(dashboard: &Router, paths: &[String], bar: f64) -> Vec<String> {
     let mut kinds = BTreeMap::<String, Vec<(f64, f64, String)>>::new();
     for path in paths {
@@ -52,6 +53,9 @@ pub(crate) async fn pages(dashboard: &Router, paths: &[String], bar: f64) -> Vec
         let bad = answered.is_client_error() || answered.is_server_error();
         assert!(!bad, "{path}: {answered}");
         let (half, most) = (percentile(&mut times, 50), percentile(&mut times, 95));
+        if most > bar {
+            eprintln!("{most:.1} ms: {path}");
+        }
         kinds.entry(kind(path)).or_default().push((most, half, path.clone()));
     }
     let mut rows: Vec<_> = kinds.into_iter().collect();
