@@ -624,6 +624,7 @@ macro_rules! __cases {
                 q_01_concurrency_holds_over_the_cluster
                 q_01_every_end_of_a_run_makes_room
                 q_01_a_lingering_run_keeps_its_place_in_the_queue
+                q_01_a_lingering_run_stays_in_the_queue_that_it_was_claimed_from
                 q_01_the_places_of_a_dead_node_are_free_after_its_rescue
                 q_01_other_queues_are_not_limited
                 q_01_a_rate_holds_over_the_cluster

@@ -119,9 +119,7 @@ impl Tables {
     /// Returns the number of running jobs of a queue, including lingering runs.
     pub(super) fn running(&self, queue: &str) -> u64 {
         let counts = self.index.counts_of(queue, JobState::Running);
-        let lingers =
-            |job: &JobId| self.jobs.get(job).is_some_and(|row| row.job.spec.queue == queue);
-        counts + self.keys.lingering().filter(|(token, _)| lingers(&token.job)).count() as u64
+        counts + self.keys.lingering().filter(|(_, run)| run.queue == queue).count() as u64
     }
 
     pub(super) fn probing(&self, service: &str, breaker: &Breaker) -> u64 {

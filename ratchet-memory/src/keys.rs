@@ -13,9 +13,11 @@ use ratchet_store::rules::insert::IdempotencyRecord;
 pub(super) type Scoped = (Option<String>, String, bool);
 
 /// A run that has ended in the store while its handler may still be running.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Lingering {
     pub(super) node: NodeId,
+    /// The queue that the run was claimed from. The job may have been moved since.
+    pub(super) queue: String,
     /// Whether the run was canceled and its node must be notified.
     pub(super) canceled: bool,
 }
@@ -161,9 +163,9 @@ impl Keys {
         self.lingering.insert(token, run);
     }
 
-    /// Returns `true` if the run was lingering.
-    pub(super) fn end_lingering(&mut self, token: Token) -> bool {
-        self.lingering.remove(&token).is_some()
+    /// Ends a run that was lingering.
+    pub(super) fn end_lingering(&mut self, token: Token) -> Option<Lingering> {
+        self.lingering.remove(&token)
     }
 
     /// Returns `true` if a run of this job is lingering.
@@ -172,8 +174,8 @@ impl Keys {
         self.lingering.range(first..).next().is_some_and(|(token, _)| token.job == job)
     }
 
-    pub(super) fn lingering(&self) -> impl Iterator<Item = (Token, Lingering)> {
-        self.lingering.iter().map(|(token, run)| (*token, *run))
+    pub(super) fn lingering(&self) -> impl Iterator<Item = (Token, &Lingering)> {
+        self.lingering.iter().map(|(token, run)| (*token, run))
     }
 }
 

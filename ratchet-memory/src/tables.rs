@@ -96,23 +96,24 @@ impl Tables {
     ) {
         let Some(row) = self.jobs.get_mut(&token.job) else { return };
         row.claim = None;
-        let node = row.job.node;
+        let (node, queue) = (row.job.node, row.job.spec.queue.clone());
         if let Some(node) = node {
             self.nodes.release(node, token.job);
         }
         match (held, node) {
             (Held::Lingering | Held::Canceled, Some(node)) => {
-                self.keys.linger(token, Lingering { node, canceled: held == Held::Canceled });
+                let canceled = held == Held::Canceled;
+                self.keys.linger(token, Lingering { node, queue, canceled });
             }
-            _ => self.free_slot(token),
+            _ => self.free_slot(token, queue),
         }
         self.advance(token.job, now, change);
     }
 
     /// Releases the slots and keys that a run still held after its end.
     pub(super) fn release_holds(&mut self, token: Token) {
-        if self.keys.end_lingering(token) {
-            self.free_slot(token);
+        if let Some(run) = self.keys.end_lingering(token) {
+            self.free_slot(token, run.queue);
             self.free_business_key(token.job);
         }
     }
@@ -134,13 +135,10 @@ impl Tables {
         }
     }
 
-    fn free_slot(&mut self, token: Token) {
-        let freed = self.keys.free_slots(token);
-        let Some(row) = self.jobs.get(&token.job) else { return };
-        let queue = &row.job.spec.queue;
-        if freed || self.gates.limits_runs(queue) {
-            // Jobs that wait for the same key are probably in the same queue.
-            let queue = queue.clone();
+    /// Frees the slots of a run that was claimed from this queue.
+    fn free_slot(&mut self, token: Token, queue: String) {
+        // Jobs that wait for the same key are probably in the same queue.
+        if self.keys.free_slots(token) || self.gates.limits_runs(&queue) {
             self.wake(queue);
         }
     }

@@ -44,6 +44,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0031_archive_locks.sql"),
     include_str!("../migrations/0032_key_rates.sql"),
     include_str!("../migrations/0033_erasures.sql"),
+    include_str!("../migrations/0034_lingering_queue.sql"),
 ];
 
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use ratchet_store::model::{Gate, QueueLimits, QueueUpdate, Rate};
+use ratchet_store::model::{Command, Gate, Placement, QueueLimits, QueueUpdate, Rate};
 
 use crate::World;
-use crate::fixture::{JobExt, RunExt, SettlementExt, secs};
+use crate::fixture::{JobExt, RunExt, SettlementExt, hours, secs};
 
 async fn order(world: &World, order: QueueUpdate) -> bool {
     world.store.update_queue("default", order).await.expect("is applied")
@@ -80,6 +80,23 @@ pub async fn q_01_a_lingering_run_keeps_its_place_in_the_queue(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, world.job()).await;
     world.apply(run.fail().lingering()).await;
+    let next = world.submit(world.job()).await;
+    assert!(node.claim(10).await.is_empty());
+    world.release_holds(run.token).await;
+    assert_eq!(node.claim_ids(10).await, [next]);
+}
+
+pub async fn q_01_a_lingering_run_stays_in_the_queue_that_it_was_claimed_from(world: &World) {
+    at_once(world, 1).await;
+    let node = world.node().await;
+    let run = world.run_on(&node, world.job()).await;
+    world.apply(run.retry(hours(1)).lingering()).await;
+    let elsewhere = Placement::default().queue("elsewhere");
+    world.command(Command::Move(run.id(), elsewhere)).await.expect("moves");
+    let queues = world.store.queues().await.expect("reads");
+    let running: Vec<_> =
+        queues.iter().map(|queue| (queue.queue.as_str(), queue.running)).collect();
+    assert_eq!(running, [("default", 1)]);
     let next = world.submit(world.job()).await;
     assert!(node.claim(10).await.is_empty());
     world.release_holds(run.token).await;

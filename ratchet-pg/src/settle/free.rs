@@ -11,10 +11,11 @@ use crate::fault::Fault;
 use crate::spec::to_i64;
 use crate::store::Inner;
 use crate::wake::Hint;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Row as _};
 
 impl Inner {
-    /// Frees the slots and keys of lingering runs. Returns hints for the queues in which a slot was freed.
+    /// Frees the slots and keys of lingering runs. Returns hints for the queues that the runs were claimed from, and for those
+    /// in which a slot was freed.
     pub(crate) async fn let_go_within(
         &self,
         db: &mut PgConnection,
@@ -34,7 +35,12 @@ impl Inner {
             return Ok(Vec::new());
         }
         let gone: Vec<_> = rows.iter().map(crate::record::token).collect::<Result<_, _>>()?;
-        self.free(db, &gone, gone.iter().map(|token| token.job.uuid()).collect()).await
+        let mut hints =
+            self.free(db, &gone, gone.iter().map(|token| token.job.uuid()).collect()).await?;
+        let queues: BTreeSet<Option<String>> =
+            rows.iter().map(|row| row.try_get("queue")).collect::<Result<_, _>>()?;
+        hints.extend(queues.into_iter().flatten().map(|queue| Wake::Work { queue }.into()));
+        Ok(hints)
     }
 
     /// Frees the slots of runs, and the business keys of jobs that have ended.

@@ -233,6 +233,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0031_archive_locks.sql"),
         include_str!("../../migrations/0032_key_rates.sql"),
         include_str!("../../migrations/0033_erasures.sql"),
+        include_str!("../../migrations/0034_lingering_queue.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
