@@ -708,6 +708,7 @@ macro_rules! __cases {
                 s_09_resuming_a_queue_wakes
                 s_09_closing_a_breaker_wakes
                 s_09_the_end_of_a_run_wakes_a_full_queue
+                s_09_the_end_of_a_late_handler_wakes_a_full_queue
             }
         }
     };

@@ -110,3 +110,14 @@ pub async fn s_09_the_end_of_a_run_wakes_a_full_queue(world: &World) {
     world.submit(world.job()).await;
     wakes(world, work("default"), world.apply(run.succeed())).await;
 }
+
+pub async fn s_09_the_end_of_a_late_handler_wakes_a_full_queue(world: &World) {
+    let mut limits = QueueLimits::default();
+    limits.concurrency = Some(1);
+    let limited = world.store.update_queue("default", QueueUpdate::Limit(limits)).await;
+    limited.expect("is applied");
+    let run = world.run(world.job()).await;
+    world.apply(run.fail().lingering()).await;
+    world.submit(world.job()).await;
+    wakes(world, work("default"), world.release_holds(run.token)).await;
+}
