@@ -1,5 +1,5 @@
 -- The names of waiting jobs that no live node knows in their version, with their number and the time at which the oldest
--- was submitted.
+-- was submitted. If more than 10,000 jobs of a kind wait, it is the oldest of 10,000 of them.
 WITH waiting AS NOT MATERIALIZED (
     SELECT name, job_version, job FROM ratchet.ready
     UNION ALL SELECT name, job_version, job FROM ratchet.scheduled
@@ -15,7 +15,9 @@ WITH waiting AS NOT MATERIALIZED (
 SELECT u.name, sum(u.n)::bigint AS n,
     min((
         SELECT min((SELECT j.queued_at FROM ratchet.job j WHERE j.id = w.job))
-        FROM waiting w WHERE w.name = u.name AND w.job_version = u.job_version
+        FROM (
+            SELECT w.job FROM waiting w WHERE w.name = u.name AND w.job_version = u.job_version LIMIT 10000
+        ) w
     )) AS oldest
 FROM unknown u
 GROUP BY u.name ORDER BY u.name COLLATE "C"
