@@ -1,5 +1,5 @@
 -- When the oldest pending job of each of these names and versions (a JSON array of pairs) was submitted. Each part reads the
--- first jobs of an index: not due, in line, set aside, waiting for other steps. It reads at most 10,000 of them, so that the
+-- first jobs of an index: not due, in line, set aside, waiting for other steps. It reads at most 1,000 of them, so that the
 -- time does not grow with the backlog.
 WITH kind AS MATERIALIZED (
     SELECT template.id, template.name, template.version, template.queue
@@ -10,7 +10,7 @@ SELECT name, min(oldest) FROM (
     SELECT kind.name, (
         SELECT min(queued_at) FROM (
             SELECT queued_at FROM ratchet_job AS job WHERE job.template = kind.id AND state = 0 AND ready = 0
-            ORDER BY due LIMIT 10000
+            ORDER BY due LIMIT 1000
         )
     ) AS oldest
     FROM kind
@@ -18,7 +18,7 @@ SELECT name, min(oldest) FROM (
     SELECT kind.name, (
         SELECT min(queued_at) FROM (
             SELECT template, queued_at FROM ratchet_job AS job WHERE job.queue = kind.queue AND state = 0 AND ready = 1
-            ORDER BY sort_key, due, id LIMIT 10000
+            ORDER BY sort_key, due, id LIMIT 1000
         ) WHERE template = kind.id
     )
     FROM kind
@@ -26,7 +26,7 @@ SELECT name, min(oldest) FROM (
     SELECT kind.name, (
         SELECT min(queued_at) FROM (
             SELECT template, queued_at FROM ratchet_job AS job WHERE job.lane = aside.lane AND state = 0 AND ready = 2
-            ORDER BY sort_key, due, id LIMIT 10000
+            ORDER BY sort_key, due, id LIMIT 1000
         ) WHERE template = kind.id
     )
     FROM kind
@@ -34,7 +34,7 @@ SELECT name, min(oldest) FROM (
     UNION ALL
     SELECT kind.name, (
         SELECT min(queued_at) FROM (
-            SELECT queued_at FROM ratchet_job AS job WHERE job.template = kind.id AND state = 0 AND ready > 2 LIMIT 10000
+            SELECT queued_at FROM ratchet_job AS job WHERE job.template = kind.id AND state = 0 AND ready > 2 LIMIT 1000
         )
     )
     FROM kind
