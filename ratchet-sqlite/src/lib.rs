@@ -55,6 +55,7 @@ mod outbox;
 mod pipelines;
 mod purge;
 mod query;
+mod read_jobs;
 mod readers;
 mod row;
 mod schedule;

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use ratchet_store::model::Filter;
 use ratchet_store::rules::search::Source;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row as _, SqlSafeStr as _, SqlStr, SqliteConnection};
+use sqlx::{AssertSqlSafe, Row as _, SqlSafeStr as _, SqlStr};
 
+use crate::read_jobs::JobQuery;
 use crate::sql;
 use crate::value::{bytes, json, time};
 
@@ -75,22 +76,16 @@ impl Statement {
         Ok(Self { text, parameter })
     }
 
-    /// Returns the next rows behind a cursor.
-    pub(crate) async fn rows(
-        &self,
-        conn: &mut SqliteConnection,
-        cursor: &[u8],
-        limit: usize,
-    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    /// Returns the query of the next rows behind a cursor.
+    pub(crate) fn query<'q>(&'q self, cursor: &'q [u8], limit: usize) -> JobQuery<'q> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = sqlx::query(self.text.clone()).bind(cursor).bind(limit);
-        let query = match &self.parameter {
+        match &self.parameter {
             Parameter::None => query,
             Parameter::Number(number) => query.bind(*number),
             Parameter::Bytes(bytes) => query.bind(bytes.as_slice()),
             Parameter::Text(text) => query.bind(text.as_str()),
-        };
-        query.fetch_all(conn).await
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ratchet_store::model::{
-    Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
-    LogLine, NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
+    Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobState, KnownJobs, LogLine,
+    NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
 };
 use ratchet_store::rules::search::{Place, Search, Source};
 use sqlx::sqlite::SqliteRow;
@@ -15,9 +15,10 @@ use crate::error::is_unreadable;
 use crate::listing::{Statement, columns_can_match};
 use crate::nodes::request;
 use crate::outbox::alert;
-use crate::row::{JobRow, job_row};
+use crate::read_jobs::ListedJob;
+use crate::row::JobRow;
 use crate::sql;
-use crate::template::{self, Templates};
+use crate::template::Templates;
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, json, node_id, number, parse, state, time};
 
@@ -67,39 +68,24 @@ impl Look<'_> {
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
         loop {
-            let rows = statement.rows(self.conn, &cursor, chunk).await?;
-            let end = rows.len() < chunk;
-            if let Some(last) = rows.last() {
-                cursor = last.try_get("id")?;
-            }
-            let goes_on = match search.compares() {
-                true => self.compare(&mut search, &rows, filter).await?,
-                false => self.add(&mut search, &rows).await?,
+            let query = statement.query(&cursor, chunk);
+            let (last, goes_on) = if search.compares() {
+                let rows = query.fetch_all(&mut *self.conn).await?;
+                let last = rows.get(chunk - 1).map(|row| row.try_get("id")).transpose()?;
+                (last, self.compare(&mut search, &rows, filter).await?)
+            } else {
+                let listed = self.read_jobs(query).await?;
+                let goes_on = add(&mut search, &listed);
+                (listed.into_iter().nth(chunk - 1).map(|last| last.id), goes_on)
             };
-            if !goes_on || end {
-                break;
+            match last {
+                Some(last) if goes_on => cursor = last,
+                _ => return Ok(search.finish()),
             }
             if search.compares() {
                 chunk = (chunk * 10).min(5000);
             }
         }
-        Ok(search.finish())
-    }
-
-    /// Adds whole jobs. Returns `false` if the page is full.
-    async fn add(
-        &mut self,
-        search: &mut Search<'_>,
-        rows: &[SqliteRow],
-    ) -> Result<bool, sqlx::Error> {
-        for row in rows {
-            if let Some(JobRow { job, .. }) = self.readable_row(row).await?
-                && !search.add(&job)
-            {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Compares jobs of which a few columns were read. Reads the whole of those that may match. Returns `false` if the page
@@ -125,19 +111,13 @@ impl Look<'_> {
                     break;
                 }
             }
-            let whole = sqlx::query(sql::job::GET_JOBS).bind(json(&can_match)?);
-            let whole = whole.fetch_all(&mut *self.conn).await?.into_iter();
-            let mut whole: HashMap<i64, SqliteRow> = whole
-                .map(|row| Ok((row.try_get("seq")?, row)))
-                .collect::<Result<_, sqlx::Error>>()?;
+            let whole = self.read_jobs(sqlx::query(sql::job::GET_JOBS).bind(json(&can_match)?));
+            let whole = whole.await?.into_iter().map(|listed| (listed.seq, listed));
+            let mut whole: HashMap<i64, ListedJob> = whole.collect();
             for (row, seq) in compared {
-                let goes_on = match (whole.remove(&seq), job_id(row.try_get("id")?)) {
-                    (Some(row), _) => match self.readable_row(&row).await? {
-                        Some(JobRow { job, .. }) => search.add(&job),
-                        None => true,
-                    },
-                    (None, Ok(id)) => search.pass(id),
-                    (None, Err(_)) => true,
+                let goes_on = match whole.remove(&seq) {
+                    Some(listed) => add(search, &[listed]),
+                    None => job_id(row.try_get("id")?).map_or(true, |id| search.pass(id)),
                 };
                 if !goes_on {
                     return Ok(false);
@@ -260,39 +240,12 @@ impl Look<'_> {
         let alerts = sqlx::query(sql::outbox::LIST_ALERTS).bind(i64::from(limit));
         readable("alert", &alerts.fetch_all(&mut *self.conn).await?, |row| alert(row, 0))
     }
+}
 
-    /// Reads a job. A job that cannot be read is noted for the writer.
-    async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
-        let read = match self.template(row.try_get("template")?).await {
-            Ok(template) => job_row(row, &template),
-            Err(error) => Err(error),
-        };
-        if read.as_ref().is_err_and(is_unreadable) {
-            self.unreadable.push(row.try_get("seq")?);
-        }
-        read
-    }
-
-    /// Reads a job of a list. Returns `None` if it cannot be read.
-    pub(crate) async fn readable_row(
-        &mut self,
-        row: &SqliteRow,
-    ) -> Result<Option<JobRow>, sqlx::Error> {
-        match self.job_row(row).await {
-            Ok(row) => Ok(Some(row)),
-            Err(error) if is_unreadable(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn template(&mut self, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {
-        if let Some(template) = self.templates.get(id) {
-            return Ok(template);
-        }
-        let template = template::load(self.conn, id).await?;
-        self.templates.add(id, Arc::clone(&template));
-        Ok(template)
-    }
+/// Adds jobs to a page. Returns `false` if it is full.
+fn add(search: &mut Search<'_>, listed: &[ListedJob]) -> bool {
+    let mut jobs = listed.iter().filter_map(|listed| listed.job.as_ref());
+    jobs.all(|row| search.add(&row.job))
 }
 
 fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {

@@ -304,7 +304,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the catalog: ordered by name and program, the entry that was recorded last first.
     async fn catalog(&self) -> Result<Vec<CatalogRecord>, StoreError>;
 
-    /// Returns the names of pending jobs whose name or version no live node knows, ordered by name.
+    /// Returns the names of pending jobs whose name or version no live node knows, ordered by name. A store may look at only
+    /// 100,000 pending jobs of each kind of waiting. To find the oldest job of a name, it may read only the first 1,000.
     async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError>;
 
     /// Returns recorded alerts, newest first, at most `limit`.

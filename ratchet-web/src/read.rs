@@ -155,7 +155,7 @@ impl Request {
         if !self.access.scope().sees_queues() {
             return Ok(None);
         }
-        let counts = self.ratchet().jobs().counts().await?;
+        let counts = self.ratchet().jobs().recent_counts().await?;
         let mut states = BTreeMap::new();
         for (queue, counts) in counts.queues {
             if self.access.scope().queue(&queue) {

@@ -127,7 +127,21 @@ impl Jobs {
     /// # }
     /// ```
     pub async fn counts(&self) -> Result<Counts, StoreError> {
-        self.core.store.counts().await
+        self.core.counts().await
+    }
+
+    /// Counts like [`counts`](Self::counts) for a page that is shown often. If more than 100,000 jobs wait, the numbers may be
+    /// two seconds old, because some stores then need a noticeable time.
+    ///
+    /// ```
+    /// # async fn example(ratchet: &ratchet_core::Ratchet) -> Result<(), ratchet_store::StoreError> {
+    /// let counts = ratchet.jobs().recent_counts().await?;
+    /// println!("{} queues", counts.queues.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn recent_counts(&self) -> Result<Counts, StoreError> {
+        self.core.recent_counts().await
     }
 
     /// Returns the runs of a job, oldest first.

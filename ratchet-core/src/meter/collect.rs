@@ -1,7 +1,6 @@
 //! Reads the measurements of a process.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -121,7 +120,7 @@ impl Meter {
             families.counter(&metric::STALE, &labels, job.stale.get());
             families.counter(&metric::SOFT_TIMEOUTS, &labels, job.soft_timeouts.get());
             #[allow(clippy::cast_precision_loss)] // a gauge is a float
-            let running = job.running.load(Ordering::Relaxed) as f64;
+            let running = job.running() as f64;
             families.gauge(&metric::RUNNING, &labels, running);
             let waits = histogram(families, &metric::WAIT, &labels, &job.wait);
             let runs = histogram(families, &metric::RUN, &labels, &job.run);

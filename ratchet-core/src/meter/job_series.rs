@@ -1,6 +1,6 @@
 //! The series of one job in one queue, and those of one queue. One lookup finds all of them.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::histogram::Recorder;
@@ -30,7 +30,9 @@ pub(super) struct JobSeries {
     pub(super) started: Counter,
     pub(super) stale: Counter,
     pub(super) soft_timeouts: Counter,
-    pub(super) running: AtomicI64,
+    /// Shared by the runs in progress, so its references are their number. It is an allocation of its own: handlers end on
+    /// other threads than those that claim and settle.
+    running: Arc<()>,
     pub(super) wait: OnceLock<Recorder>,
     pub(super) run: OnceLock<Recorder>,
     /// How runs have ended, without the reason, in the order of [`ENDS`]. Counted even if there are too many outcomes.
@@ -47,13 +49,18 @@ impl JobSeries {
             started: Counter::default(),
             stale: Counter::default(),
             soft_timeouts: Counter::default(),
-            running: AtomicI64::new(0),
+            running: Arc::new(()),
             wait: OnceLock::new(),
             run: OnceLock::new(),
             ends: Default::default(),
             timed_out: Counter::default(),
             outcomes: std::array::from_fn(|_| OnceLock::new()),
         }
+    }
+
+    /// Returns the number of runs in progress.
+    pub(super) fn running(&self) -> usize {
+        Arc::strong_count(&self.running) - 1
     }
 
     /// Counts the end of a run by the position of its outcome.
@@ -115,17 +122,12 @@ pub(super) struct QueueSeries {
 
 /// A run in progress. Counted until this is dropped.
 #[derive(Debug)]
-pub(crate) struct InFlight(Arc<JobSeries>);
-
-impl InFlight {
-    pub(super) fn new(job: &Arc<JobSeries>) -> Self {
-        job.running.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(job))
-    }
+pub(crate) struct InFlight {
+    _run: Arc<()>,
 }
 
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+impl InFlight {
+    pub(super) fn new(job: &JobSeries) -> Self {
+        Self { _run: Arc::clone(&job.running) }
     }
 }

@@ -80,7 +80,8 @@ impl Overview {
 impl Ratchet {
     /// Returns the state of the cluster: queues, nodes, breakers, and jobs that cannot run.
     ///
-    /// The answer consists of several reads and is not a snapshot of one moment.
+    /// The answer consists of several reads and is not a snapshot of one moment. If more than 100,000 jobs wait, the counts may
+    /// be two seconds old.
     ///
     /// ```
     /// # use ratchet_core::{JobState, Ratchet};
@@ -95,7 +96,7 @@ impl Ratchet {
     /// ```
     pub async fn overview(&self) -> Result<Overview, StoreError> {
         let core = &self.core;
-        let counts = core.store.counts().await?;
+        let counts = core.recent_counts().await?;
         let rules = core.store.queues().await?;
         let nodes = core.store.nodes().await?;
         let now = core.store.now().await?;

@@ -45,6 +45,7 @@ pub(crate) struct Core {
     /// The queues that live workers serve, and when they were last read.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(crate) depths: Depths,
+    pub(crate) recent_counts: RecentCounts,
     pub(crate) ignored_fields: IgnoredFields,
     pub(crate) meter: Meter,
     /// Held while the gauges that need the store are sampled.
@@ -103,6 +104,7 @@ impl Core {
             panics,
             served: Mutex::new(None),
             depths: Depths::default(),
+            recent_counts: RecentCounts::default(),
             ignored_fields: IgnoredFields::default(),
             meter,
             sampling: tokio::sync::Mutex::default(),
