@@ -136,6 +136,9 @@ impl Inner {
         let [statement, _] = self.sql.listing(source, *place, filter.oldest_first);
         let query = db::query_scalar(statement).bind(limit).bind(request.before.map(JobId::uuid));
         let query = bind_filter!(query, filter).bind(window).bind(listing.states());
+        let arguments: Vec<_> =
+            filter.arguments.iter().map(|test| crate::spec::clean(&test.value)).collect();
+        let query = query.bind(arguments).bind(filter.attempts_above.map(i64::from));
         Ok(query.fetch_all(db).await?)
     }
 

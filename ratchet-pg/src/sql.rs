@@ -274,11 +274,14 @@ statements! {
     select_archived_attempts: "archive/select_attempts.sql",
     select_archived_logs: "archive/select_logs.sql",
     list_archived_ids: "list/1_ids.sql" "list/2_source_archived.sql" "list/3_jobs.sql" "list/4_archived.sql"
-        "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+        "list/5_conditions.sql" "list/5_prefilter.sql" "list/5_archived_group.sql"
+        "list/6_newest_first.sql",
     list_archived_ids_by_id: "list/1_ids.sql" "list/2_source_archived_ids.sql" "list/3_archived_by_id.sql"
-        "list/4_archived.sql" "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+        "list/4_archived.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/5_archived_group.sql"
+        "list/6_newest_first.sql",
     list_archived_ids_by_key: "list/1_ids.sql" "list/2_source_archived_key.sql" "list/3_archived_by_id.sql"
-        "list/4_archived.sql" "list/5_conditions.sql" "list/5_archived_group.sql" "list/6_newest_first.sql",
+        "list/4_archived.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/5_archived_group.sql"
+        "list/6_newest_first.sql",
     count_archived_source: "list/1_examined.sql" "list/2_source_every_archived_id.sql" "list/3_end.sql",
     count_archived_source_by_id: "list/1_examined.sql" "list/2_source_archived_ids.sql" "list/3_end.sql",
     count_archived_source_by_key: "list/1_examined.sql" "list/2_source_archived_key.sql" "list/3_end.sql",
@@ -286,15 +289,15 @@ statements! {
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
     list_ids: "list/1_ids.sql" "list/2_source_all.sql" "list/3_jobs.sql"
-        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+        "list/4_live.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/6_newest_first.sql",
     list_ids_by_id: "list/1_ids.sql" "list/2_source_ids.sql" "list/3_jobs_by_id.sql"
-        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+        "list/4_live.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/6_newest_first.sql",
     list_ids_in_group: "list/1_ids.sql" "list/2_source_group.sql" "list/3_jobs_by_id.sql"
-        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+        "list/4_live.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/6_newest_first.sql",
     list_ids_expiring: "list/1_ids.sql" "list/2_source_expiring.sql" "list/3_jobs_by_id.sql"
-        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+        "list/4_live.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/6_newest_first.sql",
     list_ids_in_states: "list/1_ids.sql" "list/2_source_states.sql" "list/3_jobs_by_id.sql"
-        "list/4_live.sql" "list/5_conditions.sql" "list/6_newest_first.sql",
+        "list/4_live.sql" "list/5_conditions.sql" "list/5_prefilter.sql" "list/6_newest_first.sql",
     count_source: "list/1_examined.sql" "list/2_source_every_id.sql" "list/3_end.sql",
     count_source_by_id: "list/1_examined.sql" "list/2_source_ids.sql" "list/3_end.sql",
     count_source_in_group: "list/1_examined.sql" "list/2_source_group.sql" "list/3_end.sql",

@@ -176,12 +176,12 @@ macro_rules! list {
 }
 macro_rules! list_ids {
     ($source:literal $jobs:literal) => {
-        list!("1_ids" $source $jobs "4_live" "5_conditions" "6_newest_first")
+        list!("1_ids" $source $jobs "4_live" "5_conditions" "5_prefilter" "6_newest_first")
     };
 }
 macro_rules! list_archived_ids {
     ($source:literal $jobs:literal) => {
-        list!("1_ids" $source $jobs "4_archived" "5_conditions" "5_archived_group" "6_newest_first")
+        list!("1_ids" $source $jobs "4_archived" "5_conditions" "5_prefilter" "5_archived_group" "6_newest_first")
     };
 }
 const LIST_IDS: &str = list_ids!("2_source_all" "3_jobs");
@@ -207,8 +207,14 @@ const LISTS: [(&str, &str); 16] = [
     ("count_archived_source_by_key", list!("1_examined" "2_source_archived_key" "3_end")),
 ];
 
-/// The types of the parameters of these statements. Some of them use only a few.
-const OF_LISTS: &str = "(bigint, uuid, smallint[], text[], text[], text, text, text, text, text, text, bigint, bigint, uuid, bigint, uuid[], bigint, smallint[], uuid)";
+/// The types of the parameters that lists and counts share. Some of them use only a few.
+const SHARED: &str = "bigint, uuid, smallint[], text[], text[], text, text, text, text, text, text, bigint, bigint, uuid, bigint, uuid[], bigint, smallint[]";
+
+/// Returns the types of the parameters of a list or of a count.
+fn types_of(list: &str) -> String {
+    let own = if list.contains("_source") { "uuid" } else { "text[], bigint" };
+    format!("({SHARED}, {own})")
+}
 
 /// The files of a removal of old jobs, concatenated as in `src/sql.rs`.
 macro_rules! removal {
@@ -510,7 +516,8 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let sql = sql.replace("__SCOPE__", "''").replace("__HOME__", "'ratchet'");
     let sql = sql.replace("__ARCHIVE__", "'ratchet_archive'");
     let is_list = name.starts_with("list_") || name.contains("_source");
-    let prepare = format!("PREPARE hot{} AS {sql}", if is_list { OF_LISTS } else { "" });
+    let types = if is_list { types_of(name) } else { String::new() };
+    let prepare = format!("PREPARE hot{types} AS {sql}");
     db.execute(AssertSqlSafe(prepare)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let types = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'hot'";
     let types: Vec<String> =
@@ -614,11 +621,12 @@ async fn a_01_archived_jobs_are_found_by_business_key_through_an_index() {
     pg.database.execute(ARCHIVED).await;
     let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
     db.execute("SET plan_cache_mode = force_custom_plan").await.expect("set");
-    let (_, sql) = LISTS[12];
+    let (name, sql) = LISTS[12];
     let sql = sql.replace("ratchet_archive.", "keyed_archive.");
-    db.execute(AssertSqlSafe(format!("PREPARE hot{OF_LISTS} AS {sql}"))).await.expect("prepared");
+    let prepare = format!("PREPARE hot{} AS {sql}", types_of(name));
+    db.execute(AssertSqlSafe(prepare)).await.expect("prepared");
     let explain = "EXPLAIN (COSTS OFF) EXECUTE hot(
-        101, NULL, '{}', '{}', '{}', NULL, NULL, 'order-7000', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}', 101, '{}', NULL)";
+        101, NULL, '{}', '{}', '{}', NULL, NULL, 'order-7000', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}', 101, '{}', '{}', NULL)";
     let rows = sqlx::raw_sql(explain).fetch_all(&mut db).await.expect("explains");
     let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
     assert!(plan.matches("(business_key = 'order-7000'::text)").count() >= 20, "{plan}");

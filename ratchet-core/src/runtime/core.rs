@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::{
-    Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, Sinks, TracePropagator,
-    Workers,
+    Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, RecentCounts, Sinks,
+    TracePropagator, Workers,
 };
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
