@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::Jobs;
 
-/// How many jobs a count or a preview compares with conditions that have no index.
-pub(super) const SEARCHED: u64 = Page::EXAMINED as u64;
+/// A count or a preview reads no further page after it has compared this many jobs with conditions that have no index. The
+/// last page may compare more.
+pub(super) const SEARCHED: u64 = Page::EXAMINED as u64 / 2;
 
 /// How many jobs match a filter; see [`Jobs::count`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -18,7 +18,7 @@ use super::count::SEARCHED;
 use super::operations::BulkError;
 use crate::runtime::Core;
 
-/// How many rows of each kind a preview counts. Of the jobs, it also compares at most [`SEARCHED`] with the subject.
+/// How many rows of each kind a preview counts. Of the jobs, it reads no further page after it has compared [`SEARCHED`] with the subject.
 const COUNTED: u32 = 10_000;
 
 /// Deletes everything of a tenant or of a correlation id; see [`Ratchet::erasures`].

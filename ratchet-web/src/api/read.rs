@@ -130,7 +130,7 @@ pub(crate) async fn explain(request: Request) -> Answer {
 
 pub(crate) async fn failures(request: Request) -> Answer {
     /// How many failed jobs are read.
-    const READ: u32 = 10_000;
+    const READ: u32 = 5_000;
     let found = request.failures(&request.filter()?, READ).await?;
     let most = limit(&request)? as usize;
     let groups: Vec<_> = found.groups.iter().take(most).collect();

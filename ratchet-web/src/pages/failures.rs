@@ -10,7 +10,7 @@ use crate::text::{count, counted, shell};
 use crate::views::{Page, Table, button, card, chip, empty, search, text, time};
 
 /// How many failed jobs are read.
-pub(super) const READ: u32 = 10_000;
+pub(super) const READ: u32 = 5_000;
 
 pub(crate) async fn page(request: Request) -> Answer {
     let written = request.query.get("filter").to_owned();
