@@ -109,6 +109,24 @@ impl Target {
         }
     }
 
+    /// Returns the statements that create or update the tables, or `None` if nothing is missing.
+    pub(crate) async fn migration_script(&self) -> Result<Option<String>, Failure> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(path) => {
+                let script = ratchet_sqlite::SqliteStore::options(path).migration_script().await;
+                script.map_err(|error| self.cannot_open(&error))
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres { .. } => {
+                let script = self.postgres()?.migration_script().await;
+                script.map_err(|error| self.cannot_open(&error))
+            }
+            #[allow(unreachable_patterns)] // reachable without one of the features
+            _ => self.open().await.map(|_| None),
+        }
+    }
+
     #[cfg(feature = "postgres")]
     pub(crate) fn postgres(&self) -> Result<ratchet_pg::PgOptions, Failure> {
         let Self::Postgres { url, schema } = self else {

@@ -6,7 +6,7 @@ use ratchet_store::{StoreError, StoreErrorKind};
 use crate::db;
 use crate::error::store_error;
 use crate::pool::Pool;
-use crate::sql::Sql;
+use crate::sql::{Sql, Statement};
 use sqlx::PgConnection;
 
 /// All migrations in order. A released migration must never change.
@@ -45,19 +45,26 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0032_key_rates.sql"),
     include_str!("../migrations/0033_erasures.sql"),
     include_str!("../migrations/0034_lingering_queue.sql"),
+    include_str!("../migrations/0035_compatibility.sql"),
 ];
 
+/// The oldest version of the schema whose programs can use the newest one.
+///
+/// A migration that only adds what the programs of earlier versions ignore must leave this number unchanged: they go on, and a
+/// rollback to them is possible. Every other migration must set it to its own number, so that they refuse to open the schema.
+const OLDEST: i32 = 35;
+
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.
+/// A schema of a later version is left as it is if this program can use it.
 pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), StoreError> {
     let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     let mut db = pool.acquire().await.map_err(store_error)?;
     let have = version(&mut db, sql).await?;
+    let usable = can_use(&mut db, sql, have, newest).await;
     db.done().await.map_err(store_error)?;
-    if have == newest {
+    usable?;
+    if have >= newest {
         return Ok(());
-    }
-    if have > newest {
-        return Err(newer(have, newest));
     }
     if !may {
         return Err(older(sql.schema(), have, newest));
@@ -75,9 +82,7 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
     sqlx::raw_sql(sql.create_schema().text).execute(&mut *db).await.map_err(store_error)?;
     // Another process may have migrated first.
     let have = version(db, sql).await?;
-    if have > newest {
-        return Err(newer(have, newest));
-    }
+    can_use(db, sql, have, newest).await?;
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
         sqlx::raw_sql(sql.migration(migration)).execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationApplied);
@@ -85,6 +90,58 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
         recorded.execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationRecorded);
     }
+    if have < newest {
+        let recorded = db::query(sql.record_oldest()).bind(newest).bind(OLDEST);
+        recorded.execute(db).await.map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// Returns the statements that migrate the schema, in one transaction, or `None` if nothing is missing.
+pub(crate) async fn script(pool: &Pool, sql: &Sql) -> Result<Option<String>, StoreError> {
+    let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let mut db = pool.acquire().await.map_err(store_error)?;
+    let have = version(&mut db, sql).await?;
+    let usable = can_use(&mut db, sql, have, newest).await;
+    db.done().await.map_err(store_error)?;
+    usable?;
+    if have >= newest {
+        return Ok(None);
+    }
+    let text = |statement: Statement| statement.text.as_str().trim_end().to_owned();
+    let mut statements = vec!["BEGIN".to_owned(), text(sql.lock_migrations())];
+    if have == 0 {
+        statements.push(text(sql.create_schema()));
+    }
+    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
+        let migration = sql.migration(migration);
+        statements.push(migration.as_str().trim_end().trim_end_matches(';').to_owned());
+        statements.push(text(sql.insert_migration()).replace("$1", &number.to_string()));
+    }
+    let oldest = text(sql.record_oldest()).replace("$2", &OLDEST.to_string());
+    statements.push(oldest.replace("$1", &newest.to_string()));
+    statements.push("COMMIT".to_owned());
+    Ok(Some(statements.join(";\n") + ";\n"))
+}
+
+/// Returns an error if the schema is of a later version that this program cannot use.
+async fn can_use(
+    db: &mut PgConnection,
+    sql: &Sql,
+    have: i32,
+    newest: i32,
+) -> Result<(), StoreError> {
+    if have <= newest {
+        return Ok(());
+    }
+    let oldest = db::query_scalar(sql.select_oldest()).bind(have).fetch_one(db).await;
+    let oldest: Option<i32> = oldest.map_err(store_error)?;
+    if oldest.is_none_or(|oldest| oldest > newest) {
+        return Err(newer(have, newest));
+    }
+    tracing::info!(
+        "the schema is at version {have}, which later programs use; this program knows version {newest} and can use it"
+    );
     Ok(())
 }
 
@@ -114,7 +171,7 @@ fn older(schema: &str, have: i32, newest: i32) -> StoreError {
 
 fn newer(have: i32, newest: i32) -> StoreError {
     let why = format!(
-        "the schema is at version {have}, this program knows {newest}: run the newer program"
+        "the schema is at version {have}, and this program knows version {newest}, which cannot use it: run the newer program"
     );
     StoreError::new(StoreErrorKind::Schema, why)
 }

@@ -112,6 +112,17 @@ pub(crate) async fn migrate_only(options: PgOptions) -> Result<(), StoreError> {
     migrated
 }
 
+/// Returns the statements of a migration, without opening a store, or `None` if nothing is missing.
+pub(crate) async fn migration_script(options: PgOptions) -> Result<Option<String>, StoreError> {
+    let connect = tls::resolve(options.connect.clone()).await;
+    let options = PgOptions { connect, connections: 1, ..options };
+    let pool = connect_lazily(&options, &Arc::default());
+    let sql = Sql::new(&options.schema, !options.poll_only);
+    let script = migrate::script(&pool, &sql).await;
+    pool.close().await;
+    Ok(script?.map(|script| script + &partitions::statement(&sql, options.range)))
+}
+
 /// Returns the pool of a store. It connects when a connection is needed.
 fn connect_lazily(options: &PgOptions, suspects: &Arc<AtomicU32>) -> Pool {
     let (acquire_timeout, statement_timeout) = (options.acquire_timeout, options.statement_timeout);

@@ -6,7 +6,7 @@ use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::open::migrate_only;
+use crate::open::{migrate_only, migration_script};
 use crate::runtime::StoreRuntime;
 
 /// Options for opening a [`PgStore`](crate::PgStore): how to connect, and which limits apply.
@@ -174,5 +174,24 @@ impl PgOptions {
         self.check()?;
         let runtime = StoreRuntime::new(self.longest())?;
         runtime.run_to_its_end(migrate_only(self)).await
+    }
+
+    /// Returns the statements that [`migrate`](Self::migrate) would execute, as a script for `psql`, or `None` if nothing is
+    /// missing. Does not change the database.
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), ratchet_store::StoreError> {
+    /// use ratchet_pg::PgOptions;
+    ///
+    /// let options = PgOptions::new("postgres://owner@localhost/shop")?;
+    /// if let Some(script) = options.migration_script().await? {
+    ///     println!("{script}");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub async fn migration_script(self) -> Result<Option<String>, StoreError> {
+        self.check()?;
+        let runtime = StoreRuntime::new(self.longest())?;
+        runtime.run_to_its_end(migration_script(self)).await
     }
 }

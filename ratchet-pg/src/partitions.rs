@@ -43,6 +43,13 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
     }
 }
 
+/// Returns the statement that creates the missing partitions.
+pub(crate) fn statement(sql: &Sql, range: Duration) -> String {
+    let text = sql.make_parts().text.as_str().trim_end().to_owned();
+    let text = text.replace("$1", &micros(range).to_string());
+    text.replace("$2", &micros(range * AHEAD).to_string()) + ";\n"
+}
+
 /// Returns whether the user of the database lacks a right.
 fn is_denied(error: &sqlx::Error) -> bool {
     error

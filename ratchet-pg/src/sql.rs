@@ -79,6 +79,8 @@ statements! {
     select_migration: "migrate/select_migration.sql",
     make_parts: "migrate/make_parts.sql",
     insert_migration: "migrate/insert_migration.sql",
+    record_oldest: "migrate/record_oldest.sql",
+    select_oldest: "migrate/select_oldest.sql",
     lock_audit_head: "audit/lock_head.sql",
     select_audit_head: "audit/select_head.sql",
     restore_audit_head: "audit/restore_head.sql",

@@ -39,7 +39,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0025_key_rates.sql"),
     include_str!("../migrations/0026_erasures.sql"),
     include_str!("../migrations/0027_lists.sql"),
+    include_str!("../migrations/0028_compatibility.sql"),
 ];
+
+/// The oldest version of the schema whose programs can use the newest one.
+///
+/// A migration that only adds what the programs of earlier versions ignore must leave this number unchanged: they go on, and a
+/// rollback to them is possible. Every other migration must set it to its own number, so that they refuse to open the schema.
+const OLDEST: i64 = 28;
 
 /// Returns the newest version of the schema that this crate knows.
 pub(crate) fn newest() -> i64 {
@@ -47,7 +54,8 @@ pub(crate) fn newest() -> i64 {
 }
 
 /// Migrates the schema to the newest version in one transaction. If several processes do this at once, the first one
-/// migrates and the rest find it done. Returns whether the schema changed.
+/// migrates and the rest find it done. A schema of a later version is left as it is if this program can use it. Returns
+/// whether the schema changed.
 pub(crate) async fn migrate(
     conn: &mut SqliteConnection,
     path: &Path,
@@ -56,14 +64,13 @@ pub(crate) async fn migrate(
     let failed = |error| StoreError::from(Fault::new(path, &error));
     // This also detects at once whether the file can be written.
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(failed)?;
-    let done = match apply(conn, now).await {
-        Ok(found) if found > newest() => Err(newer(path, found)),
-        Ok(found) => {
-            let done = sqlx::query("COMMIT").execute(&mut *conn).await;
-            done.map(|_| found < newest()).map_err(failed)
-        }
-        Err(error) => Err(failed(error)),
+    let done = async {
+        let found = apply(conn, now).await.map_err(failed)?;
+        can_use(conn, path, found).await?;
+        sqlx::query("COMMIT").execute(&mut *conn).await.map_err(failed)?;
+        Ok(found < newest())
     };
+    let done = done.await;
     if done.is_err() {
         // The first error is reported. If SQLite has already rolled back, this statement fails.
         let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
@@ -77,8 +84,7 @@ pub(crate) async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<()
     let found = version(conn).await.map_err(|error| StoreError::from(Fault::new(path, &error)))?;
     let (file, newest) = (path.display(), newest());
     let why = match found {
-        Some(found) if found == newest => return Ok(()),
-        Some(found) if found > newest => return Err(newer(path, found)),
+        Some(found) if found >= newest => return can_use(conn, path, found).await,
         Some(found) => format!("the job database {file} has schema version {found}"),
         None => format!("the job database {file} has no tables of Ratchet"),
     };
@@ -88,14 +94,63 @@ pub(crate) async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<()
     Err(StoreError::new(StoreErrorKind::Schema, why))
 }
 
+/// Returns the statements that migrate the schema of a file, in one transaction, or `None` if nothing is missing. Without a
+/// connection, there is no file yet.
+pub(crate) async fn script(
+    conn: Option<&mut SqliteConnection>,
+    path: &Path,
+) -> Result<Option<String>, StoreError> {
+    let mut found = None;
+    if let Some(conn) = conn {
+        found = version(conn).await.map_err(|error| StoreError::from(Fault::new(path, &error)))?;
+        can_use(conn, path, found.unwrap_or_default()).await?;
+    }
+    if found.is_some_and(|found| found >= newest()) {
+        return Ok(None);
+    }
+    let text = |statement: &str| statement.trim_end().trim_end_matches(';').to_owned();
+    let mut statements = vec!["BEGIN IMMEDIATE".to_owned()];
+    if found.is_none() {
+        statements.push(text(sql::schema::CREATE_SCHEMA));
+    }
+    let found = found.unwrap_or_default();
+    for (version, migration) in (1_i64..).zip(MIGRATIONS).filter(|(version, _)| *version > found) {
+        statements.push(text(migration));
+        let recorded = text(sql::schema::INSERT_VERSION).replace("?1", &version.to_string());
+        statements.push(recorded.replace("?2", "strftime('%s', 'now') * 1000000"));
+    }
+    let oldest = text(sql::schema::RECORD_OLDEST).replace("?2", &OLDEST.to_string());
+    statements.push(oldest.replace("?1", &newest().to_string()));
+    statements.push("COMMIT".to_owned());
+    Ok(Some(statements.join(";\n") + ";\n"))
+}
+
 fn newer(path: &Path, found: i64) -> StoreError {
     let why = format!(
-        "the job database {} has schema version {found}, this program knows {} at most; \
+        "the job database {} has schema version {found}, and this program knows version {}, which cannot use it; \
          update the program, or give it a database of its own",
         path.display(),
         newest()
     );
     StoreError::new(StoreErrorKind::Schema, why)
+}
+
+/// Returns an error if the schema is of a later version that this program cannot use.
+async fn can_use(conn: &mut SqliteConnection, path: &Path, found: i64) -> Result<(), StoreError> {
+    if found <= newest() {
+        return Ok(());
+    }
+    let oldest = sqlx::query_scalar(sql::schema::GET_OLDEST).bind(found).fetch_one(conn).await;
+    let oldest: Option<i64> = oldest.map_err(|error| StoreError::from(Fault::new(path, &error)))?;
+    if oldest.is_none_or(|oldest| oldest > newest()) {
+        return Err(newer(path, found));
+    }
+    tracing::info!(
+        "the job database {} has schema version {found}, which later programs use; this program knows version {} and can use it",
+        path.display(),
+        newest()
+    );
+    Ok(())
 }
 
 /// Returns the version of the schema, or `None` if there is none.
@@ -127,6 +182,10 @@ async fn apply(conn: &mut SqliteConnection, now: Timestamp) -> Result<i64, sqlx:
                 .await?;
             crash_point(CrashPoint::MigrationRecorded);
         }
+    }
+    if found < newest() {
+        let recorded = sqlx::query(sql::schema::RECORD_OLDEST).bind(newest()).bind(OLDEST);
+        recorded.execute(conn).await?;
     }
     Ok(found)
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::archive::Archive;
 use crate::error::Fault;
 use crate::file::{Files, Watch};
-use crate::migrate::{check, migrate};
+use crate::migrate::{check, migrate, script};
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::store::Shared;
@@ -87,6 +87,19 @@ pub(crate) async fn migrate_only(options: &SqliteOptions) -> Result<(), StoreErr
     let mut conn = connect_patiently(&options.connect_options()?, options).await?;
     migrate(&mut conn, options.path(), options.clock.now()).await?;
     conn.close().await.map_err(|error| Fault::new(options.path(), &error).into())
+}
+
+/// Returns the statements of a migration, without opening a store, or `None` if nothing is missing.
+pub(crate) async fn migration_script(
+    options: &SqliteOptions,
+) -> Result<Option<String>, StoreError> {
+    if !options.path().exists() {
+        return script(None, options.path()).await;
+    }
+    let mut conn = connect_patiently(&options.connect_options()?, options).await?;
+    let script = script(Some(&mut conn), options.path()).await;
+    let _ = conn.close().await;
+    script
 }
 
 /// Connects, and retries while the file is locked. When two processes open a new file at the same time, SQLite may

@@ -11,7 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, SqlitePool};
 
 use crate::SqliteStore;
-use crate::open::migrate_only;
+use crate::open::{migrate_only, migration_script};
 
 /// How durable a commit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,6 +117,24 @@ impl SqliteOptions {
     /// ```
     pub async fn migrate(self) -> Result<(), StoreError> {
         migrate_only(&self).await
+    }
+
+    /// Returns the statements that [`migrate`](Self::migrate) would execute, as a script for `sqlite3`, or `None` if nothing is
+    /// missing. Does not change the file, and does not create it.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use ratchet_sqlite::SqliteStore;
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("jobs.db");
+    /// assert!(SqliteStore::options(&path).migration_script().await?.is_some());
+    /// SqliteStore::options(&path).migrate().await?;
+    /// assert!(SqliteStore::options(&path).migration_script().await?.is_none());
+    /// # Ok::<_, ratchet_core::StoreError>(()) }).unwrap();
+    /// ```
+    pub async fn migration_script(self) -> Result<Option<String>, StoreError> {
+        migration_script(&self).await
     }
 
     /// Sets how durable a commit is (default: [`Synchronous::Full`]).

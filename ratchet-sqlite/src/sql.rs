@@ -339,6 +339,8 @@ pub(crate) mod schema {
     pub(crate) const CREATE_SCHEMA: &str = include_str!("../sql/schema/create_schema.sql");
     pub(crate) const FIND_SCHEMA: &str = include_str!("../sql/schema/find_schema.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schema/get_version.sql");
+    pub(crate) const GET_OLDEST: &str = include_str!("../sql/schema/get_oldest.sql");
+    pub(crate) const RECORD_OLDEST: &str = include_str!("../sql/schema/record_oldest.sql");
     pub(crate) const LIST_OBJECTS: &str = include_str!("../sql/schema/list_objects.sql");
     pub(crate) const INSERT_VERSION: &str = include_str!("../sql/schema/insert_version.sql");
 }

@@ -98,7 +98,7 @@ async fn u_04_many_processes_migrate_at_once() {
             .fetch_one(&mut conn)
             .await
             .expect("reads");
-        assert_eq!(row.get::<i64, _>(0), 27, "each migration was applied once");
+        assert_eq!(row.get::<i64, _>(0), 28, "each migration was applied once");
     }
 }
 

@@ -105,10 +105,12 @@ pub(crate) enum Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Migrate {
-    /// Says whether the tables are those that this program needs
+    /// Says whether this program can use the tables
     Status,
     /// Creates or updates the tables
     Up,
+    /// Prints the statements that create or update the tables, for a review or for `psql` and `sqlite3`
+    Sql,
     /// Prints the statements that give a user of the PostgreSQL database the rights of one role, or applies them
     Grants {
         /// What the user does: submit, read, operate, work or migrate

@@ -14,26 +14,29 @@ pub(crate) async fn run(
     match command {
         Migrate::Status => {
             selected.target.open().await?;
-            let text =
-                format!("the tables of {} are those that this program needs\n", selected.target);
+            let text = format!("this program can use the tables of {}\n", selected.target);
             Output::new(global).print(&text)
         }
         Migrate::Grants { role, to, apply } => grants(selected, role, to, *apply, global).await,
-        Migrate::Up if global.dry_run => {
-            match selected.target.open().await {
-                Ok(_) => {
-                    eprintln!("nothing to do: the tables of {} are up to date", selected.target);
-                }
-                Err(problem) => eprintln!("would create or update the tables: {problem}"),
-            }
-            Ok(())
-        }
+        Migrate::Sql => script(selected, global).await,
+        Migrate::Up if global.dry_run => script(selected, global).await,
         Migrate::Up => {
             if selected.production {
                 confirm(selected, "create or update the tables", global.yes)?;
             }
             selected.target.migrate().await?;
             eprintln!("the tables of {} are up to date", selected.target);
+            Ok(())
+        }
+    }
+}
+
+/// Prints the statements that are missing.
+async fn script(selected: &Selected, global: &Global) -> Result<(), Failure> {
+    match selected.target.migration_script().await? {
+        Some(script) => Output::new(global).print(&script),
+        None => {
+            eprintln!("nothing to do: the tables of {} are up to date", selected.target);
             Ok(())
         }
     }

@@ -192,6 +192,25 @@ fn o_12_contexts_come_from_a_file_and_production_needs_confirmation() {
 }
 
 #[test]
+fn u_04_the_statements_of_a_migration_are_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("new.db");
+    let target = format!("sqlite:{}", path.display());
+    for args in [&["migrate", "sql"][..], &["migrate", "up", "--dry-run"]] {
+        let output = ratchet(&[&["--store", &target], args].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let script = String::from_utf8_lossy(&output.stdout);
+        assert!(script.starts_with("BEGIN IMMEDIATE;\n"), "{script}");
+        assert!(script.contains("CREATE TABLE ratchet_job"), "{script}");
+        assert!(script.ends_with("COMMIT;\n"), "{script}");
+        assert!(!path.exists(), "{args:?} creates no file");
+    }
+    assert!(ratchet(&["--store", &target, "migrate", "up"]).status.success());
+    let output = ratchet(&["--store", &target, "migrate", "sql"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "nothing is missing");
+}
+
+#[test]
 fn o_12_a_dry_run_changes_nothing() {
     let stored = Stored::new();
     let (waiting, failed) = (stored.waiting.to_string(), stored.failed.to_string());

@@ -18,6 +18,7 @@ const OTHERS: [&str; 19] = [
     "keys.destroy",
     "keys.usage",
     "keys.reencrypt",
+    "migrate.sql",
     "migrate.status",
     "migrate.up",
     "migrate.grants",

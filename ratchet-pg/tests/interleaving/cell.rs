@@ -95,7 +95,11 @@ impl Lane {
         if !first.fits(place) {
             return;
         }
-        let (trace, wrong) = self.alone(place, first).await;
+        let seconds = Verb::ALL.iter().copied().filter(|second| second.fits(place));
+        let seconds = seconds.filter(|second| is_wanted("SECOND", second));
+        let drawn = |second: &Verb| depth == Depth::Whole || is_drawn(place, first, *second);
+        let seconds: Vec<_> = seconds.filter(drawn).collect();
+        let (trace, wrong) = self.alone(place, first, !seconds.is_empty()).await;
         table
             .lock()
             .expect("not poisoned")
@@ -109,10 +113,7 @@ impl Lane {
             }
         };
         table.lock().expect("not poisoned").points.extend(trace.iter().copied());
-        let seconds = Verb::ALL.iter().copied().filter(|second| second.fits(place));
-        let seconds = seconds.filter(|second| is_wanted("SECOND", second));
-        let drawn = |second: &Verb| depth == Depth::Whole || is_drawn(place, first, *second);
-        for second in seconds.filter(drawn) {
+        for second in seconds {
             for point in &points {
                 let (wrong, waited) =
                     Box::pin(self.cell(place, first, &trace[..=*point], second)).await;
@@ -133,8 +134,14 @@ impl Lane {
         }
     }
 
-    /// Runs an operation by itself. Returns the points that it passes, and the violations afterwards.
-    async fn alone(&self, place: Place, first: Verb) -> (Vec<&'static str>, Vec<String>) {
+    /// Runs an operation by itself. Returns the points that it passes, and the violations afterwards. If it is going to be
+    /// held, runs it until it passes the same points twice in a row.
+    async fn alone(
+        &self,
+        place: Place,
+        first: Verb,
+        is_held_next: bool,
+    ) -> (Vec<&'static str>, Vec<String>) {
         let mut last = None;
         loop {
             let scene = Scene::set(place, &self.database, &self.first).await;
@@ -149,7 +156,7 @@ impl Lane {
             wrong.extend(audit(&self.database.pool, &self.auditor).await);
             // The store also runs background tasks on this thread. Points that were passed twice in a row belong to the
             // operation.
-            if !wrong.is_empty() || last.as_ref() == Some(&trace) {
+            if !wrong.is_empty() || !is_held_next || last.as_ref() == Some(&trace) {
                 return (trace, wrong);
             }
             last = Some(trace);
@@ -215,13 +222,15 @@ fn is_same_way(one: &[&str], other: &[&str]) -> bool {
 }
 
 /// Returns whether the short matrix tries a pair in this scene. Each pair is tried in one of the scenes that fit both
-/// operations, spread over them.
+/// operations. The pairs of a first operation share a few scenes, because it runs alone once more where it is held.
 fn is_drawn(place: Place, first: Verb, second: Verb) -> bool {
-    let fits = |place: &Place| first.fits(*place) && second.fits(*place);
-    let places: Vec<_> = Place::ALL.into_iter().filter(fits).collect();
-    let drawn = (first as usize * 7 + second as usize * 3) % places.len().max(1);
-    places.get(drawn) == Some(&place)
+    let drawn = (first as usize * 7 + second as usize / SHARED * 5) % Place::ALL.len();
+    let mut places = Place::ALL[drawn..].iter().chain(&Place::ALL[..drawn]);
+    places.find(|place| first.fits(**place) && second.fits(**place)) == Some(&place)
 }
+
+/// How many pairs of a first operation are tried in the same scene, if the scene fits all of them.
+const SHARED: usize = 8;
 
 impl Table {
     /// Renders the documentation page of the matrix.

@@ -229,15 +229,35 @@ async fn u_04_many_nodes_migrate_at_once() {
 }
 
 #[tokio::test]
-async fn u_04_newer_schema_is_refused() {
+async fn u_04_a_later_schema_is_refused_unless_this_program_can_use_it() {
     let pg = PgHarness::fresh().await;
-    pg.database.execute("DROP SCHEMA IF EXISTS newer CASCADE").await;
-    let options = pg.database.options().schema("newer");
-    PgStore::open(options.clone()).await.expect("opens");
-    pg.database.execute("INSERT INTO newer.migration (version) VALUES (1000)").await;
-    let error = PgStore::open(options).await.expect_err("a newer program was here");
-    assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::Schema, false));
-    pg.database.execute("DROP SCHEMA newer CASCADE").await;
+    pg.database.execute("DROP SCHEMA IF EXISTS later CASCADE").await;
+    let options = || pg.database.options().schema("later");
+    options().migrate().await.expect("migrates");
+    for oldest in ["NULL", "1000"] {
+        let later =
+            format!("INSERT INTO later.migration (version, oldest) VALUES (1000, {oldest})");
+        pg.database.execute(&later).await;
+        for options in [options(), options().without_migrations()] {
+            let error = PgStore::open(options).await.expect_err("it cannot use the schema");
+            assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::Schema, false));
+            assert!(error.to_string().contains("is at version 1000"), "{error}");
+        }
+        pg.database.execute("DELETE FROM later.migration WHERE version = 1000").await;
+    }
+    // The version of this program.
+    let oldest = "(SELECT max(version) FROM later.migration)";
+    let later = format!("INSERT INTO later.migration (version, oldest) VALUES (1000, {oldest})");
+    pg.database.execute(&later).await;
+    let store = PgStore::open(options()).await.expect("it can use the schema");
+    let job = job();
+    store.insert(vec![job.clone()]).await.expect("inserted");
+    let other = PgStore::open(options().without_migrations()).await.expect("opens");
+    assert!(other.get(job.id).await.expect("reads").is_some());
+    options().migrate().await.expect("changes nothing");
+    store.close().await;
+    other.close().await;
+    pg.database.execute("DROP SCHEMA later CASCADE").await;
 }
 
 #[tokio::test]

@@ -100,6 +100,41 @@ async fn u_04_migrating_is_a_step_of_its_own() {
     database.execute("DROP SCHEMA apart CASCADE").await;
 }
 
+// spec: U-04
+#[tokio::test(flavor = "multi_thread")]
+async fn u_04_the_script_of_a_migration_creates_what_a_migration_creates() {
+    let database = Database::take().await;
+    for schema in ["scripted", "migrated"] {
+        let drop = format!("DROP SCHEMA IF EXISTS {schema}, {schema}_archive CASCADE");
+        database.execute(&drop).await;
+    }
+    let options = |schema: &str| database.options().schema(schema);
+    let script = options("scripted").migration_script().await.expect("answers");
+    database.execute(&script.expect("everything is missing")).await;
+    assert_eq!(options("scripted").migration_script().await.expect("answers"), None);
+    options("migrated").migrate().await.expect("migrates");
+    let columns = async |schema: &str| -> Vec<(String, String, String)> {
+        let columns = sqlx::query_as(
+            "SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
+             FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+             WHERE c.relnamespace IN (to_regnamespace($1), to_regnamespace($1 || '_archive'))
+               AND NOT c.relispartition ORDER BY 1, 2",
+        );
+        columns.bind(schema).fetch_all(&database.pool).await.expect("reads")
+    };
+    let (scripted, migrated) = (columns("scripted").await, columns("migrated").await);
+    assert!(scripted.len() > 100, "{scripted:?}");
+    assert_eq!(scripted, migrated);
+    let store = PgStore::open(options("scripted").without_migrations()).await.expect("opens");
+    let vitals = store.vitals(true).await.expect("answers");
+    assert!(vitals.missing.is_empty(), "{vitals:?}");
+    store.close().await;
+    for schema in ["scripted", "migrated"] {
+        database.execute(&format!("DROP SCHEMA {schema} CASCADE")).await;
+        database.execute(&format!("DROP SCHEMA IF EXISTS {schema}_archive CASCADE")).await;
+    }
+}
+
 #[tokio::test]
 async fn options_of_a_pool_are_those_of_its_connections() {
     let pg = PgHarness::fresh().await;

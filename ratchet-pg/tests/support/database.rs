@@ -199,43 +199,12 @@ impl Database {
 
 /// Returns a fingerprint of the migrations.
 fn fingerprint() -> String {
-    let texts = [
-        include_str!("../../migrations/0001_schema.sql"),
-        include_str!("../../migrations/0002_partitions.sql"),
-        include_str!("../../migrations/0003_enqueue.sql"),
-        include_str!("../../migrations/0004_composition.sql"),
-        include_str!("../../migrations/0005_outcomes.sql"),
-        include_str!("../../migrations/0006_carried.sql"),
-        include_str!("../../migrations/0007_company.sql"),
-        include_str!("../../migrations/0008_races.sql"),
-        include_str!("../../migrations/0009_unreadable.sql"),
-        include_str!("../../migrations/0010_declarations.sql"),
-        include_str!("../../migrations/0011_canonical_digest.sql"),
-        include_str!("../../migrations/0012_key_lifetime.sql"),
-        include_str!("../../migrations/0013_expiry.sql"),
-        include_str!("../../migrations/0014_stats.sql"),
-        include_str!("../../migrations/0015_audit.sql"),
-        include_str!("../../migrations/0016_operations.sql"),
-        include_str!("../../migrations/0017_catalog.sql"),
-        include_str!("../../migrations/0018_roles.sql"),
-        include_str!("../../migrations/0019_views.sql"),
-        include_str!("../../migrations/0020_node_requests.sql"),
-        include_str!("../../migrations/0021_failure_marks.sql"),
-        include_str!("../../migrations/0022_trace.sql"),
-        include_str!("../../migrations/0023_sequences.sql"),
-        include_str!("../../migrations/0024_enqueue_from_catalog.sql"),
-        include_str!("../../migrations/0025_audit_signatures.sql"),
-        include_str!("../../migrations/0026_successors.sql"),
-        include_str!("../../migrations/0027_fair_queues.sql"),
-        include_str!("../../migrations/0028_archive.sql"),
-        include_str!("../../migrations/0029_pipelines.sql"),
-        include_str!("../../migrations/0030_declared_nodes.sql"),
-        include_str!("../../migrations/0031_archive_locks.sql"),
-        include_str!("../../migrations/0032_key_rates.sql"),
-        include_str!("../../migrations/0033_erasures.sql"),
-        include_str!("../../migrations/0034_lingering_queue.sql"),
-    ];
-    let hash =
-        texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+    let files =
+        std::fs::read_dir(folder).expect("the migrations").map(|file| file.expect("a file").path());
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    let texts = files.iter().flat_map(|file| std::fs::read(file).expect("a migration"));
+    let hash = texts.fold(5381_u64, |hash, byte| hash.wrapping_mul(33) ^ u64::from(byte));
     format!("{hash:016x}")
 }

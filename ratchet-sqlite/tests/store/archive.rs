@@ -240,6 +240,7 @@ async fn a_01_jobs_that_were_archived_without_their_keys_are_found_by_them() {
          DROP INDEX ratchet_hand_off_tenant;
          DROP INDEX ratchet_hand_off_correlation;
          DROP INDEX ratchet_admission_handed_by;
+         ALTER TABLE ratchet_schema DROP COLUMN oldest;
          DELETE FROM ratchet_schema WHERE version >= 24",
     )
     .execute(&mut archive)

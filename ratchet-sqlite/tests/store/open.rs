@@ -37,22 +37,44 @@ async fn u_04_opening_again_changes_nothing() {
     assert_eq!(again.counts().await.expect("counts").state(JobState::Pending), 1);
 }
 
+/// Records a later version of the schema, and the oldest version whose programs can use it.
+async fn record_later(path: &Path, oldest: Option<i64>) {
+    let mut conn = connect(path).await;
+    let later = sqlx::query("INSERT INTO ratchet_schema VALUES (29, 0, ?1)").bind(oldest);
+    later.execute(&mut conn).await.expect("writes");
+}
+
 #[tokio::test]
-async fn u_04_newer_schema_is_refused_with_both_versions() {
+async fn u_04_a_later_schema_is_refused_with_both_versions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for oldest in [None, Some(29)] {
+        let path = folder.path().join(format!("{}.db", oldest.unwrap_or_default()));
+        drop(SqliteStore::open(&path).await.expect("opens"));
+        record_later(&path, oldest).await;
+        let error = refused(&path).await;
+        assert_eq!(error.kind(), StoreErrorKind::Schema);
+        let message = error.to_string();
+        assert!(message.contains("version 29") && message.contains("knows version 28"), "{error}");
+        let read_only = SqliteStore::options(&path).without_migrations().open().await;
+        assert_eq!(read_only.expect_err("it is refused").kind(), StoreErrorKind::Schema);
+    }
+}
+
+#[tokio::test]
+async fn u_04_a_later_schema_that_this_program_can_use_is_left_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
+    record_later(&path, Some(28)).await;
+    let store = SqliteStore::open(&path).await.expect("it can use the schema");
+    store.insert(vec![job(vec![1])]).await.expect("inserts");
+    let other = SqliteStore::options(&path).without_migrations().open().await;
+    assert_eq!(other.expect("opens").counts().await.expect("counts").state(JobState::Pending), 1);
+    SqliteStore::options(&path).migrate().await.expect("changes nothing");
     let mut conn = connect(&path).await;
-    sqlx::query("INSERT INTO ratchet_schema VALUES (28, 0)")
-        .execute(&mut conn)
-        .await
-        .expect("writes");
-    let error = refused(&path).await;
-    assert_eq!(error.kind(), StoreErrorKind::Schema);
-    assert!(
-        error.to_string().contains("version 28") && error.to_string().contains("knows 27"),
-        "{error}"
-    );
+    let newest = sqlx::query_scalar("SELECT max(version) FROM ratchet_schema");
+    let newest: i64 = newest.fetch_one(&mut conn).await.expect("reads");
+    assert_eq!(newest, 29);
 }
 
 #[tokio::test]
@@ -255,6 +277,36 @@ async fn u_04_migrating_is_a_step_of_its_own() {
         .await
         .expect("old");
     assert!(refusal().await.contains("has schema version 2, this program needs version"));
+}
+
+/// Returns the names and the definitions of everything in a file.
+async fn objects(db: &mut SqliteConnection) -> Vec<(String, Option<String>)> {
+    let objects = sqlx::query_as("SELECT name, sql FROM sqlite_schema ORDER BY name");
+    objects.fetch_all(db).await.expect("reads")
+}
+
+#[tokio::test]
+async fn u_04_the_script_of_a_migration_creates_what_a_migration_creates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (by_script, by_store) = (folder.path().join("script.db"), folder.path().join("store.db"));
+    let script = SqliteStore::options(&by_script).migration_script().await.expect("answers");
+    assert!(!by_script.exists(), "a script creates no file");
+    let new = SqliteConnectOptions::new().filename(&by_script).create_if_missing(true);
+    let mut db = new.connect().await.expect("connects");
+    let script = sqlx::AssertSqlSafe(script.expect("everything is missing"));
+    sqlx::raw_sql(script).execute(&mut db).await.expect("the script is valid");
+    SqliteStore::options(&by_store).migrate().await.expect("migrates");
+    let mut other = connect(&by_store).await;
+    assert_eq!(objects(&mut db).await, objects(&mut other).await);
+    let versions = sqlx::query_as::<_, (i64, Option<i64>)>(
+        "SELECT version, oldest FROM ratchet_schema ORDER BY version",
+    );
+    let versions = versions.fetch_all(&mut db).await.expect("reads");
+    assert_eq!(versions.last(), Some(&(28, Some(28))));
+    assert!(versions.iter().rev().skip(1).all(|(_, oldest)| oldest.is_none()));
+    let options = || SqliteStore::options(&by_script);
+    assert_eq!(options().migration_script().await.expect("answers"), None);
+    options().without_migrations().open().await.expect("opens");
 }
 
 #[tokio::test]
