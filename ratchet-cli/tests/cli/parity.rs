@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "top",
     "health",
     "serve",
