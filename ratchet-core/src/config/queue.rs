@@ -35,6 +35,14 @@ pub struct QueueConfig {
 }
 
 /// How many jobs can wait in a queue, and what happens to a submission beyond that.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::{DepthLimit, QueueConfig};
+///
+/// let mail = QueueConfig::default().max_depth(10_000);
+/// assert_eq!(mail.depth, Some(DepthLimit::Refuse(10_000)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthLimit {
     /// The submission fails and nothing is stored.
