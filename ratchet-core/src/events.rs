@@ -25,12 +25,8 @@ use ratchet_store::model::{
 /// use ratchet::Event;
 /// use ratchet::manage::JobRef;
 ///
-/// fn name(event: &Event) -> Option<&str> {
-///     match event {
-///         Event::Started { job: JobRef { name, .. }, .. } => Some(name),
-///         Event::Succeeded { job, .. } => Some(&job.name),
-///         _ => None,
-///     }
+/// fn dead_letter(event: &Event) -> Option<&JobRef> {
+///     if let Event::DeadLettered { job, .. } = event { Some(job) } else { None }
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

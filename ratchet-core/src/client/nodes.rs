@@ -128,7 +128,7 @@ impl Nodes {
 ///
 /// match ratchet.nodes().resume(node).await {
 ///     Ok(_) => println!("it claims jobs"),
-///     Err(NodeError::Stopping(_)) => println!("it stops, and its supervisor starts it again"),
+///     Err(NodeError::Stopping(_)) => println!("it stops, start a new worker"),
 ///     Err(NodeError::NotFound(_)) => println!("it has left"),
 ///     Err(error) => return Err(error),
 /// }

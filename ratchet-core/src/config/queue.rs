@@ -40,8 +40,11 @@ pub struct QueueConfig {
 /// # mod ratchet { pub use ratchet_core as runtime; }
 /// use ratchet::runtime::{DepthLimit, QueueConfig};
 ///
-/// let mail = QueueConfig::default().max_depth(10_000);
-/// assert_eq!(mail.depth, Some(DepthLimit::Refuse(10_000)));
+/// // More than 10,000 emails indicate a problem. Reports can be submitted later.
+/// let mail = QueueConfig::default().warn_above(10_000);
+/// let reports = QueueConfig::default().max_depth(500);
+/// assert_eq!(mail.depth, Some(DepthLimit::Warn(10_000)));
+/// assert_eq!(reports.depth, Some(DepthLimit::Refuse(500)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthLimit {

@@ -129,7 +129,7 @@ impl HandlerError {
 /// # mod ratchet { pub use ratchet_core as failure; }
 /// use ratchet::failure::{Layer, PermanentError};
 ///
-/// // What `#[do_not_retry]` generates for an error type of this program.
+/// // `#[do_not_retry]` generates such a function for each type that it marks.
 /// fn is_utf8(layer: Layer<'_>) -> Option<&'static str> {
 ///     layer.downcast::<std::str::Utf8Error>().map(|_| "the file is not text")
 /// }

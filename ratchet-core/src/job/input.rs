@@ -151,7 +151,7 @@ impl<T: 'static> ListOf<T> for Vec<T> {}
 /// use ratchet::definition::{InjectError, input};
 /// use ratchet::graph::Input;
 ///
-/// // What `#[job]` generates for `#[input(from = "charge")] receipt: u64`.
+/// // What `#[job]` generates for `#[input(step = "charge")] receipt: u64`.
 /// const RECEIPT: Input<u64> = input("receipt").from("charge");
 ///
 /// fn receipt(ctx: &ratchet::JobContext) -> Result<u64, InjectError> {

@@ -21,7 +21,7 @@ use crate::protect::{Protector, Reprotected, count_keys, count_sealed};
 /// use ratchet::security::Reencrypt;
 /// use std::time::Duration;
 ///
-/// // Slowly, and also what was stored before there was a keyring.
+/// // Slowly, and also arguments that were stored before jobs were encrypted.
 /// let gentle = Reencrypt::default().page(50).pause(Duration::from_millis(200)).encrypt_plain();
 /// let done = ratchet.reencrypt(gentle, |so_far| println!("{} rows", so_far.read)).await?;
 /// println!("{} rows were written again", done.rewritten);

@@ -50,7 +50,7 @@ pub enum Capability {
 /// # mod ratchet { pub use ratchet_core as manage; }
 /// use ratchet::manage::VERBS;
 ///
-/// // The verbs that an application must record or restrict.
+/// // What can change anything, and what an operator must be allowed to do for it.
 /// for verb in VERBS.iter().filter(|verb| verb.changes) {
 ///     println!("{} needs {:?}", verb.name, verb.capability);
 /// }

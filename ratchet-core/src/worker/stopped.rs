@@ -86,9 +86,8 @@ pub struct EngineDied {
 /// // How a process ends after `worker.stopped().await`.
 /// fn exit_code(stopped: &Stopped) -> ExitCode {
 ///     match stopped {
-///         Stopped::Requested | Stopped::Completed(_) => ExitCode::SUCCESS,
-///         Stopped::ByOperator(_) => ExitCode::from(3), // the supervisor must not restart it
-///         Stopped::Died(_) => ExitCode::FAILURE,
+///         Stopped::Requested | Stopped::ByOperator(_) | Stopped::Completed(_) => ExitCode::SUCCESS,
+///         Stopped::Died(_) => ExitCode::FAILURE, // the supervisor restarts the process
 ///     }
 /// }
 /// # let _ = exit_code(&Stopped::Requested);
