@@ -19,6 +19,16 @@ use ratchet_store::model::{
 };
 
 /// The job that an event is about.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{self as manage, *}; }
+/// use ratchet::Event;
+/// use ratchet::manage::JobRef;
+///
+/// fn dead_letter(event: &Event) -> Option<&JobRef> {
+///     if let Event::DeadLettered { job, .. } = event { Some(job) } else { None }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobRef {
     /// The id of the job.
@@ -46,6 +56,20 @@ impl JobRef {
 }
 
 /// The chain, batch or workflow that an event is about.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) {
+/// use ratchet::Event;
+///
+/// let mut events = ratchet.events();
+/// while let Some(event) = events.next().await {
+///     if let Event::BatchProgress { group, counts } = event {
+///         println!("{} {}: {:.0} %", group.kind, group.name, counts.percent());
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GroupRef {
     /// The id of the group.
@@ -57,6 +81,22 @@ pub struct GroupRef {
 }
 
 /// An event. Published after the store has committed it, never before.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// use ratchet::{Event, JobId};
+///
+/// // What a page shows live about one job.
+/// fn news(event: &Event, shown: JobId) -> Option<String> {
+///     match event {
+///         event if event.job_id() != Some(shown) => None,
+///         Event::Started { attempt, .. } => Some(format!("attempt {attempt} has started")),
+///         Event::Retrying { error, next, .. } => Some(format!("{}, again at {next}", error.message)),
+///         Event::Succeeded { duration, .. } => Some(format!("it succeeded after {duration:?}")),
+///         _ => None,
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]

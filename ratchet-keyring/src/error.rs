@@ -5,6 +5,20 @@ use std::path::PathBuf;
 use super::{KeyId, ProviderError, Purpose};
 
 /// Why a keyring cannot sign, verify, seal or open.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, KeyError, Keyring, Purpose};
+///
+/// let signature = Keyring::new([Key::generate("s2", Purpose::Sign)?])?.sign(b"message")?;
+///
+/// // A process that has not been given the new key.
+/// let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?])?;
+/// let error = keyring.verify(&signature, b"message").unwrap_err();
+/// assert!(matches!(error, KeyError::Unknown(_)) && error.may_pass());
+/// assert_eq!(error.key().map(|id| id.as_str()), Some("s2"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -52,8 +66,7 @@ fn for_tenant(tenant: Option<&str>) -> String {
 }
 
 impl KeyError {
-    /// Returns `true` if another keyring, or this one later, may have the key: it is unknown, wrapped, or there is no
-    /// active one.
+    /// Returns `true` if another keyring, or this one later, may have the key: it is unknown or wrapped.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unknown(_) | Self::Wrapped(_))
     }
@@ -73,6 +86,20 @@ impl KeyError {
 }
 
 /// Why a keyring cannot be read, written or changed.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, Keyring, KeyringError, Purpose};
+///
+/// let keys = [Key::generate("s1", Purpose::Sign)?, Key::generate("s2", Purpose::Sign)?];
+/// match Keyring::new(keys) {
+///     Err(KeyringError::TwoActive { first, second, purpose }) => {
+///         println!("rotate {first} or {second}: only one key may {purpose}");
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyringError {

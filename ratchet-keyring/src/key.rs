@@ -9,6 +9,17 @@ use zeroize::Zeroizing;
 use super::KeyringError;
 
 /// The id of a key: 1 to 64 of the characters `A-Z a-z 0-9 _ - .`. Stored in plain text beside what the key protects.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::KeyId;
+///
+/// // By convention with the date from which the key is used.
+/// let id = KeyId::new("sign-2026-11")?;
+/// assert_eq!(id.as_str(), "sign-2026-11");
+/// assert!(KeyId::new("sign 2026").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyId(String);
@@ -60,6 +71,20 @@ impl From<KeyId> for String {
 }
 
 /// What a key is used for.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, Keyring, Purpose};
+///
+/// // Signs all jobs and encrypts some, whose digests cannot be guessed.
+/// let keyring = Keyring::new([
+///     Key::generate("s1", Purpose::Sign)?,
+///     Key::generate("e1", Purpose::Encrypt)?,
+///     Key::generate("d1", Purpose::Digest)?,
+/// ])?;
+/// assert!(keyring.has(Purpose::Sign) && keyring.has(Purpose::Digest));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -84,6 +109,18 @@ impl fmt::Display for Purpose {
 }
 
 /// What a key may still be used for.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, KeyState, Keyring, Purpose};
+///
+/// // A rotation: `s2` signs what is new, and `s1` still verifies.
+/// let old = Key::generate("s1", Purpose::Sign)?;
+/// let signature = Keyring::new([old.clone()])?.sign(b"message")?;
+/// let rotated = [old.state(KeyState::Rotated), Key::generate("s2", Purpose::Sign)?];
+/// assert!(Keyring::new(rotated)?.verify(&signature, b"message").is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -192,6 +229,19 @@ impl fmt::Debug for Key {
 }
 
 /// A key without its material.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::{Key, KeyInfo, Purpose};
+///
+/// fn show(key: &KeyInfo) -> String {
+///     let tenant = key.tenant.as_deref().unwrap_or("all tenants");
+///     format!("{} to {} for {tenant}, {}", key.id, key.purpose, key.state)
+/// }
+/// let key = Key::generate("e1", Purpose::Encrypt)?.tenant("acme");
+/// assert_eq!(show(&key.info()), "e1 to encrypt for acme, active");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct KeyInfo {

@@ -36,6 +36,19 @@ pub trait KeyProvider: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Why a provider could not unwrap a key.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_keyring as security; }
+/// use ratchet::security::ProviderError;
+///
+/// // In a `KeyProvider` whose service is reached over the network.
+/// fn call(answer: Result<Vec<u8>, std::io::Error>) -> Result<Vec<u8>, ProviderError> {
+///     answer.map_err(|error| ProviderError::new("the key service did not answer").because(error))
+/// }
+/// let error = call(Err(std::io::ErrorKind::TimedOut.into())).unwrap_err();
+/// assert_eq!(error.to_string(), "the key service did not answer");
+/// # assert!(std::error::Error::source(&error).is_some());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {

@@ -33,6 +33,18 @@ use sqlx::{PgConnection, PgPool};
 /// A [`Store`](ratchet_store::Store) on PostgreSQL. Clones share its connections.
 ///
 /// Opens at most [`PgOptions::connections`] connections. They belong to a thread of the store.
+///
+/// ```no_run
+/// # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet_pg::{PgOptions, PgStore};
+///
+/// let options = PgOptions::new("postgres://localhost/shop")?.schema("jobs").connections(12);
+/// let store = PgStore::open(options).await?;
+///
+/// // A clone goes to `Ratchet::builder(…)`. After the worker has stopped:
+/// store.close().await;
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct PgStore {
     pub(crate) inner: Arc<Inner>,

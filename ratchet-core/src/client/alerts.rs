@@ -9,6 +9,16 @@ use super::Ratchet;
 use crate::runtime::Core;
 
 /// Lists recorded alerts; see [`Ratchet::alerts`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// for alert in ratchet.alerts().list(20).await? {
+///     println!("{} {}: {}", alert.at, alert.job_name, alert.message);
+///     println!("{} equal alerts were suppressed since", alert.suppressed);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Alerts {
     core: Arc<Core>,

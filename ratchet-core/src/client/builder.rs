@@ -517,6 +517,21 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
 }
 
 /// An error returned by [`Builder::build`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use ratchet::{BuildError, MemoryStore, Ratchet};
+///
+/// match Ratchet::builder(MemoryStore::new()).concurrency(0).build().await {
+///     Err(BuildError::Config(problems)) => {
+///         assert_eq!(problems, ["`concurrency` must be at least 1"]);
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

@@ -17,12 +17,36 @@ use crate::job::{Job as _, JobDef};
 use crate::runtime::Core;
 
 /// Reads the catalog; see [`Ratchet::catalog`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// // An admin page shows a form with a field for each argument of the job.
+/// if let Some(job) = ratchet.catalog().get("shop.send_email").await? {
+///     for argument in &job.record.entry.args {
+///         println!("{argument:?}");
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Catalog {
     core: Arc<Core>,
 }
 
 /// A job of the catalog, and who can run it.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// for job in ratchet.catalog().list().await? {
+///     if job.workers == 0 {
+///         let record = &job.record;
+///         println!("no worker runs {}, seen last at {}", record.entry.name, record.last_seen);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CatalogJob {

@@ -11,6 +11,20 @@ use super::Jobs;
 pub(super) const SEARCHED: u64 = Page::EXAMINED as u64 / 2;
 
 /// How many jobs match a filter; see [`Jobs::count`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::Filter;
+///
+/// let found = ratchet.jobs().count(&Filter::any().tag("import"), 1000).await?;
+/// match found.exact {
+///     true => println!("{} jobs", found.count),
+///     false => println!("at least {} jobs", found.count),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct JobCount {

@@ -66,6 +66,20 @@ impl Edit {
 }
 
 /// The error returned when a job was not edited and retried. Nothing was stored.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, failed: ratchet_core::JobId) {
+/// use ratchet::manage::{Edit, EditError};
+///
+/// let edit = Edit::new().argument("to", "ada@example.com");
+/// match ratchet.jobs().edit_and_retry(failed, edit).await {
+///     Ok(successor) => println!("{} was submitted in its place", successor.id()),
+///     Err(EditError::Submit(error)) => println!("correct the arguments: {error}"),
+///     Err(error) => println!("{error}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {

@@ -15,6 +15,21 @@ use ratchet_store::model::limits::brief;
 /// A job whose type is not known where it is enqueued. Its output is JSON.
 ///
 /// No value of this type exists. It is the type of the handles that [`Ratchet::enqueue_by_name`] returns.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo(ratchet: &ratchet_core::Ratchet) -> Result<(), ratchet_core::SubmitError> {
+/// use ratchet::{AnyJob, JobHandle};
+///
+/// // Handles of jobs of different types, in one list.
+/// let mut handles: Vec<JobHandle<AnyJob>> = Vec::new();
+/// for name in ["shop.reindex", "shop.report"] {
+///     let arguments = serde_json::json!({ "since": "2026-11-01" });
+///     handles.push(ratchet.enqueue_by_name(name, &arguments).await?);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub enum AnyJob {}
 

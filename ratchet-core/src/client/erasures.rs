@@ -42,6 +42,21 @@ pub struct Erasures {
 }
 
 /// What an erasure would delete.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::manage::ErasureSubject;
+///
+/// let erasures = ratchet.erasures();
+/// let preview = erasures.preview(&ErasureSubject::Tenant("acme".to_owned())).await?;
+/// if !preview.is_empty() {
+///     println!("{} jobs, {} schedules", preview.jobs, preview.schedules.len());
+///     erasures.start(preview).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ErasurePreview {

@@ -170,6 +170,22 @@ impl<J> fmt::Debug for JobHandle<J> {
 }
 
 /// An error returned when waiting for a job or a group.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo<J: ratchet_core::Job<Output = u64>>(handle: ratchet_core::JobHandle<J>) -> Result<(), ratchet_core::WaitError> {
+/// use ratchet::WaitError;
+/// use std::time::Duration;
+///
+/// match handle.wait_for(Duration::from_secs(10)).await {
+///     Ok(rows) => println!("{rows} rows"),
+///     Err(WaitError::TimedOut { job, .. }) => println!("job {job} continues, ask again later"),
+///     Err(WaitError::Failed(envelope)) => println!("it failed: {}", envelope.failure.message),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {

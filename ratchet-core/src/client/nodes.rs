@@ -120,6 +120,21 @@ impl Nodes {
 }
 
 /// Why nothing was requested of a node.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, node: ratchet_core::NodeId) -> Result<(), ratchet_core::NodeError> {
+/// use ratchet::manage::NodeError;
+///
+/// match ratchet.nodes().resume(node).await {
+///     Ok(_) => println!("it claims jobs"),
+///     Err(NodeError::Stopping(_)) => println!("it stops, start a new worker"),
+///     Err(NodeError::NotFound(_)) => println!("it has left"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {

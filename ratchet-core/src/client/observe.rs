@@ -8,6 +8,23 @@ use crate::events::Event;
 use crate::failure::catch_panic;
 
 /// A function that is called for every event; see [`Ratchet::on`]. Dropping this does not end it.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// let counted = Arc::new(AtomicU64::new(0));
+/// let counter = Arc::clone(&counted);
+/// let observer = ratchet.on(move |_| {
+///     counter.fetch_add(1, Ordering::Relaxed);
+/// });
+/// // When the measurement is over:
+/// observer.stop();
+/// println!("{} events", counted.load(Ordering::Relaxed));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Observer {
     stopped: Arc<AtomicBool>,

@@ -41,6 +41,22 @@ pub struct Operations {
 }
 
 /// What a bulk operation would do.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Filter, self as manage}; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::Filter;
+/// use ratchet::manage::BulkVerb;
+///
+/// let preview = ratchet.operations().preview(BulkVerb::Retry, &Filter::any().tag("import")).await?;
+/// let more = if preview.exact { "" } else { "more than " };
+/// println!("{} of {more}{} jobs: {:?}", preview.verb, preview.count, preview.sample);
+/// for (queue, jobs) in &preview.by_queue {
+///     println!("{queue}: {jobs}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BulkPreview {
@@ -111,6 +127,19 @@ impl Bulk {
 }
 
 /// The error returned when a bulk operation was not started.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, bulk: ratchet_core::Bulk) {
+/// use ratchet::manage::BulkError;
+///
+/// match ratchet.operations().start(bulk).await {
+///     Ok(operation) => println!("{} has begun", operation.id),
+///     Err(BulkError::OtherPreview { .. }) => println!("show the preview again, it has changed"),
+///     Err(error) => println!("{error}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BulkError {

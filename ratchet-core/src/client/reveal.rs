@@ -15,6 +15,21 @@ use super::acting::{command_error, unexpected};
 /// What is stored with a job, with its secrets; see [`Jobs::reveal`].
 ///
 /// Its `Debug` output contains no values. Serializing it does.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, job: ratchet_core::JobId) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::manage::Actor;
+///
+/// let ada = Actor::new("ada@example.com").reason("the customer disputes the payment");
+/// let revealed = ratchet.acting_as(ada).jobs().reveal(job).await?;
+/// println!("arguments {}", revealed.arguments);
+/// if let Some(output) = &revealed.output {
+///     println!("output {output}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Serialize)]
 #[non_exhaustive]
 pub struct Revealed {
@@ -35,6 +50,22 @@ impl fmt::Debug for Revealed {
 }
 
 /// The error returned when the secrets of a job were not revealed.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{self as manage, *}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::manage::RevealError;
+/// # use ratchet::{JobId, MemoryStore, Ratchet};
+/// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+/// # let job = JobId::from_uuid(uuid::Uuid::from_u128(7));
+///
+/// // Without `acting_as`, it is not known who wants to see the secrets.
+/// let refused = ratchet.jobs().reveal(job).await;
+/// assert!(matches!(refused, Err(RevealError::NoActor { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RevealError {

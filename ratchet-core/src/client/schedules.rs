@@ -60,6 +60,17 @@ pub struct Schedules {
 }
 
 /// A schedule, and whether a live worker can run its job.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// for view in ratchet.schedules().list().await? {
+///     if !view.known && !view.schedule.is_stopped() {
+///         println!("no worker knows the job of schedule {}", view.schedule.name);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScheduleView {
@@ -70,6 +81,20 @@ pub struct ScheduleView {
 }
 
 /// An error returned when a schedule cannot be changed. Nothing was changed.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as schedule; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, report: impl ratchet_core::FirstStep, cron: String) -> Result<(), ratchet_core::ScheduleError> {
+/// use ratchet::schedule::ScheduleError;
+///
+/// // The expression comes from a form.
+/// match ratchet.schedules().declare("report", cron, report).await {
+///     Err(ScheduleError::Cron { error, .. }) => println!("correct the expression: {error}"),
+///     other => drop(other?),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {

@@ -24,6 +24,21 @@ use ratchet_store::rules::graph::GraphError;
 use crate::runtime::Core;
 
 /// An error returned when jobs are not enqueued. Nothing was stored.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::*; }
+/// # async fn demo<J: ratchet_core::Job>(ratchet: &ratchet_core::Ratchet, job: J) -> Result<(), ratchet_core::SubmitError> {
+/// use ratchet::SubmitError;
+///
+/// match ratchet.enqueue(job).await {
+///     Ok(handle) => println!("enqueued as {}", handle.id()),
+///     Err(SubmitError::BusinessKeyTaken { holder, .. }) => println!("{holder} does this already"),
+///     Err(SubmitError::QueueFull { depth, .. }) => println!("{depth} jobs wait, try again later"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {

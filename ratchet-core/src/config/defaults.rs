@@ -10,6 +10,26 @@ use ratchet_store::model::{Backoff, Deadline, JobSpec, Priority};
 ///
 /// The options of a job come from the call (`ratchet.enqueue(job).queue("…")`), then from `#[job(queue = "…")]`, then
 /// from here. They are stored with the job, so a change applies to jobs that are submitted afterwards.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as runtime}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::{MemoryStore, Ratchet};
+/// use std::time::Duration;
+///
+/// let ratchet = Ratchet::builder(MemoryStore::new())
+///     .default_queue("shop")
+///     .default_max_retries(3)
+///     .default_timeout(Duration::from_secs(60))
+///     .build()
+///     .await?;
+/// # drop(ratchet);
+/// # let defaults = ratchet_core::Config::default().defaults;
+/// # assert_eq!(defaults.queue, "default");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JobDefaults {

@@ -7,6 +7,19 @@ use super::setting::{SETTINGS, Setting};
 use crate::failure::DefaultSanitizer;
 
 /// An error returned when environment variables cannot be read. Lists all of them.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::{Config, EnvError};
+///
+/// fn configuration() -> Result<Config, EnvError> {
+///     Config::from_env().inspect_err(|error| {
+///         eprintln!("{} variables are wrong", error.variables.len());
+///         eprintln!("{error}"); // one line for each of them
+///     })
+/// }
+/// # let _ = configuration;
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnvError {
@@ -15,6 +28,17 @@ pub struct EnvError {
 }
 
 /// An environment variable whose value is not as expected.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::Config;
+///
+/// if let Err(error) = Config::default().read_env() {
+///     for bad in &error.variables {
+///         println!("{} must be {}, not {}", bad.variable, bad.expects, bad.value);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadVariable {

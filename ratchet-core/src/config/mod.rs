@@ -26,6 +26,22 @@ use ratchet_store::model::limits::{self, Field};
 
 /// The configuration of a runtime. Every field has a default and a method on the [`Builder`](crate::Builder), and most
 /// can be set in the environment, see [`Config::settings`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as runtime}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::runtime::Config;
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// let config = Config::from_env()?;
+/// for retention in config.retentions() {
+///     println!("{} is kept for {:?}", retention.state, retention.keep);
+/// }
+/// let ratchet = Ratchet::builder(MemoryStore::new()).with_config(config).build().await?;
+/// # drop(ratchet); Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Config {

@@ -35,6 +35,17 @@ pub struct QueueConfig {
 }
 
 /// How many jobs can wait in a queue, and what happens to a submission beyond that.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::{DepthLimit, QueueConfig};
+///
+/// // More than 10,000 emails indicate a problem. Reports can be submitted later.
+/// let mail = QueueConfig::default().warn_above(10_000);
+/// let reports = QueueConfig::default().max_depth(500);
+/// assert_eq!(mail.depth, Some(DepthLimit::Warn(10_000)));
+/// assert_eq!(reports.depth, Some(DepthLimit::Refuse(500)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthLimit {
     /// The submission fails and nothing is stored.

@@ -34,6 +34,20 @@ pub enum ArchiveFor {
 }
 
 /// How long the jobs of a terminal state are kept, and what becomes of them after that.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobState, self as runtime}; }
+/// use ratchet::JobState;
+/// use ratchet::runtime::{ArchiveFor, Config};
+///
+/// let mut config = Config::default();
+/// config.archive_failed = ArchiveFor::Forever;
+/// for retention in config.retentions() {
+///     println!("{} for {:?}, then {}", retention.state, retention.keep, retention.archive);
+/// }
+/// let archived = config.retentions().into_iter().find(|kept| kept.archive != ArchiveFor::Off);
+/// assert_eq!(archived.map(|kept| kept.state), Some(JobState::Failed));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retention {
@@ -58,6 +72,22 @@ impl Config {
 }
 
 /// When maintenance deletes and archives old jobs: for a time after each occurrence of a cron expression.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as runtime}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::runtime::PurgeWindow;
+/// use ratchet::{MemoryStore, Ratchet};
+/// use std::time::Duration;
+///
+/// let sundays = PurgeWindow::new("0 3 * * SUN", Duration::from_hours(2), "Europe/Vienna")?;
+/// let ratchet = Ratchet::builder(MemoryStore::new()).purge_window(sundays).build().await?;
+/// # drop(ratchet);
+/// # assert!(PurgeWindow::new("0 3 * * SUN", Duration::from_hours(2), "Vienna").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PurgeWindow {

@@ -6,6 +6,19 @@ use super::Config;
 use super::value::SettingValue;
 
 /// One row of the table of settings, see [`Config::settings`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// use ratchet::runtime::Config;
+///
+/// let mut config = Config::default();
+/// config.concurrency = 8;
+/// let concurrency = Config::settings().iter().find(|setting| setting.name == "concurrency");
+/// let concurrency = concurrency.expect("it is a setting");
+/// assert_eq!(concurrency.env, "RATCHET_CONCURRENCY");
+/// assert_eq!(concurrency.value(&config), "8");
+/// println!("{} must be {}", concurrency.env, concurrency.expects);
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Setting {

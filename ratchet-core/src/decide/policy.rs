@@ -50,6 +50,22 @@ pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
 }
 
 /// The job that a [`RetryPolicy`] judges.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; }
+/// use ratchet::hooks::{FailedJob, Failure, RetryPolicy};
+/// use std::time::Duration;
+///
+/// /// Gives up jobs that are older than an hour, except those of one queue.
+/// #[derive(Debug)]
+/// struct Fresh;
+///
+/// impl RetryPolicy for Fresh {
+///     fn should_retry(&self, job: &FailedJob<'_>, _: &Failure) -> bool {
+///         job.queue == "reports" || job.age < Duration::from_secs(3600)
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FailedJob<'a> {
@@ -101,6 +117,20 @@ impl<'a> FailedJob<'a> {
 }
 
 /// The default policy: retries every failure until `max_retries` is reached.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as hooks, self as runtime}; pub use ratchet_memory::MemoryStore; }
+/// use ratchet::hooks::{AlwaysRetry, RetryPolicy};
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// // The policy of the application applies to all jobs except those of one queue.
+/// fn build(policy: impl RetryPolicy) -> ratchet::runtime::Builder {
+///     Ratchet::builder(MemoryStore::new())
+///         .retry_policy(policy)
+///         .queue_retry_policy("mail", AlwaysRetry)
+/// }
+/// # drop(build(AlwaysRetry));
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlwaysRetry;
 

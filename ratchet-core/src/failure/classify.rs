@@ -15,6 +15,22 @@ use super::{
 use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; }
+/// use ratchet::hooks::{FailedJob, Failure, RetryPolicy};
+/// use std::io;
+///
+/// #[derive(Debug)]
+/// struct NotWithoutPermission;
+///
+/// impl RetryPolicy for NotWithoutPermission {
+///     fn should_retry(&self, _: &FailedJob<'_>, failure: &Failure) -> bool {
+///         let kind = failure.find::<io::Error>().map(io::Error::kind);
+///         kind != Some(io::ErrorKind::PermissionDenied) && failure.record.code != "E_LOCKED"
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Failure {
@@ -28,6 +44,20 @@ pub struct Failure {
 }
 
 /// Whether a retry is pointless.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{self as failure, self as hooks}; }
+/// use ratchet::failure::Retryability;
+/// use ratchet::hooks::Failure;
+///
+/// fn explain(failure: &Failure) -> String {
+///     match &failure.retryability {
+///         Retryability::Transient => "another attempt may succeed".to_owned(),
+///         Retryability::Annotated(reason) => format!("no other attempt: {reason}"),
+///         Retryability::Fatal => "the handler gave up".to_owned(),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retryability {
     /// A retry may succeed.

@@ -7,6 +7,22 @@ use std::time::Duration;
 /// An instruction about the current job. A handler returns it as an error; it is found anywhere in a source chain.
 ///
 /// Because it is an error, it passes through `?` into [`JobError`](super::JobError), `anyhow`, `eyre` or a box.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::{Directive, retry_after, snooze};
+/// use std::time::Duration;
+///
+/// // The error of a handler whose service answers with a status.
+/// fn directive(status: u16) -> Option<Directive> {
+///     match status {
+///         429 => Some(retry_after("too many requests", Duration::from_secs(60))),
+///         503 => Some(snooze(Duration::from_secs(300))),
+///         _ => None,
+///     }
+/// }
+/// assert!(matches!(directive(503), Some(Directive::Snooze { .. })));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Directive {
@@ -58,6 +74,20 @@ pub fn snooze(delay: Duration) -> Directive {
 }
 
 /// Returns the job to the queue without using an attempt, because it cannot be accepted at this time.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobError, self as failure}; }
+/// use ratchet::JobError;
+/// use ratchet::failure::reject;
+///
+/// fn check(free_bytes: u64) -> Result<(), JobError> {
+///     if free_bytes < 1_000_000 {
+///         return Err(reject("the disk of this worker is full").into());
+///     }
+///     Ok(())
+/// }
+/// # assert!(check(0).is_err() && check(u64::MAX).is_ok());
+/// ```
 pub fn reject(why: impl Into<String>) -> Directive {
     Directive::Reject { why: why.into() }
 }
@@ -76,6 +106,20 @@ pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
 }
 
 /// Fails the job permanently as invalid: it goes to the dead-letter queue.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobError, self as failure}; }
+/// use ratchet::JobError;
+/// use ratchet::failure::invalid;
+///
+/// fn recipient(to: &str) -> Result<&str, JobError> {
+///     if !to.contains('@') {
+///         return Err(invalid(format!("`{to}` is not an email address")).into());
+///     }
+///     Ok(to)
+/// }
+/// # assert!(recipient("ada").is_err() && recipient("ada@example.com").is_ok());
+/// ```
 pub fn invalid(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
     Directive::Invalid { error: error.into() }
 }

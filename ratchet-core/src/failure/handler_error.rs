@@ -8,6 +8,21 @@ use std::{fmt, io};
 use super::{PanicReport, TransparentError, catch_panic, drop_catching_panics};
 
 /// An error that a handler returned. Gives access to its source chain regardless of its type.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::HandlerError;
+/// use std::io;
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("cannot reach the gateway")]
+/// struct GatewayError(#[source] io::Error);
+///
+/// let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+/// let error = HandlerError::typed(GatewayError(refused));
+/// assert_eq!(error.find::<io::Error>().map(io::Error::kind), Some(io::ErrorKind::ConnectionRefused));
+/// assert_eq!(error.chain().count(), 2);
+/// ```
 pub struct HandlerError {
     /// `None` only while the value is dropped.
     error: Option<Held>,
@@ -109,6 +124,18 @@ impl HandlerError {
 }
 
 /// One place of a handler's error where an error of some type can be.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::{Layer, PermanentError};
+///
+/// // `#[do_not_retry]` generates such a function for each type that it marks.
+/// fn is_utf8(layer: Layer<'_>) -> Option<&'static str> {
+///     layer.downcast::<std::str::Utf8Error>().map(|_| "the file is not text")
+/// }
+/// let matcher = PermanentError::new(is_utf8);
+/// # drop(matcher);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Layer<'a>(Place<'a>);
 

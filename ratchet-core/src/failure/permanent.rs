@@ -9,6 +9,23 @@ use super::{HandlerError, Layer};
 ///
 /// An error in a chain is a `dyn Error`, and only a downcast can identify its type. Therefore, each annotated type
 /// registers its own search.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as failure; pub use ratchet_macros::do_not_retry; }
+/// use ratchet::do_not_retry;
+/// use ratchet::failure::HandlerError;
+///
+/// // The attribute registers a `PermanentError` for the type.
+/// #[do_not_retry(reason = "the issuer has refused", crate = ::ratchet_core)]
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("the card was declined")]
+/// struct Declined;
+///
+/// # fn main() {
+/// let error = HandlerError::typed(Declined);
+/// assert_eq!(error.permanent_reason(), Some("the issuer has refused"));
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PermanentError {
     check: fn(Layer<'_>) -> Option<&'static str>,

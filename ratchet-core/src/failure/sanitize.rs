@@ -4,6 +4,24 @@ use std::error::Error;
 use std::fmt;
 
 /// An error before it is sanitized and stored.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as failure; }
+/// use ratchet::failure::{DefaultSanitizer, ErrorSanitizer, RawError};
+///
+/// /// Stores no messages of errors of the operating system, which contain paths.
+/// #[derive(Debug)]
+/// struct WithoutPaths;
+///
+/// impl ErrorSanitizer for WithoutPaths {
+///     fn sanitize(&self, error: &RawError<'_>) -> String {
+///         match error.error {
+///             Some(inner) if inner.is::<std::io::Error>() => error.error_type.to_owned(),
+///             _ => DefaultSanitizer::default().sanitize(error),
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct RawError<'a> {
@@ -18,6 +36,25 @@ pub struct RawError<'a> {
 /// Removes confidential parts of error messages and of other texts of handlers.
 ///
 /// Called before a message is stored or published. Must be fast and must not block.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as failure}; pub use ratchet_memory::MemoryStore; }
+/// use ratchet::failure::{DefaultSanitizer, ErrorSanitizer, RawError};
+///
+/// /// Removes account numbers, and what the default removes.
+/// #[derive(Debug)]
+/// struct WithoutAccounts;
+///
+/// impl ErrorSanitizer for WithoutAccounts {
+///     fn sanitize(&self, error: &RawError<'_>) -> String {
+///         let clean = DefaultSanitizer::default().clean(error.message);
+///         clean.split(' ').filter(|word| !word.starts_with("AT61")).collect::<Vec<_>>().join(" ")
+///     }
+/// }
+/// # use ratchet::{MemoryStore, Ratchet};
+/// let builder = Ratchet::builder(MemoryStore::new()).sanitizer(WithoutAccounts);
+/// # drop(builder);
+/// ```
 pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
     /// Returns the message to store. The name of the error type is stored separately.
     fn sanitize(&self, error: &RawError<'_>) -> String;

@@ -5,6 +5,24 @@ use super::{Job, JobDef};
 /// A reference to a callback job.
 ///
 /// Contains a function instead of the definition, so that two jobs can name each other.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Job; pub use ratchet_macros::job; }
+/// use ratchet::{Job, job};
+///
+/// #[job(on_failure = Apologize, crate = ::ratchet_core)]
+/// async fn send_order(number: u64) {
+///     println!("order {number}");
+/// }
+///
+/// #[job(crate = ::ratchet_core)]
+/// async fn apologize() {}
+///
+/// # fn main() {
+/// let callback = SendOrder::DEF.on_failure.expect("it is set");
+/// assert_eq!(callback.def().name, Apologize::DEF.name);
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Callback {
     def: fn() -> JobDef,

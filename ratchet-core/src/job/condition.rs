@@ -7,6 +7,22 @@ use std::marker::PhantomData;
 use super::{JobArg, Location};
 
 /// A condition on the output of a step. `#[condition]` generates this constant next to the function.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; pub use ratchet_macros::condition; }
+/// use ratchet::condition;
+/// use ratchet::graph::Condition;
+///
+/// #[condition(crate = ::ratchet_core)]
+/// fn is_large(cents: &u64) -> bool {
+///     *cents > 100_000
+/// }
+///
+/// # fn main() {
+/// let condition: Condition<u64> = IS_LARGE; // for `step.after_if(&order, IS_LARGE)`
+/// assert_eq!((condition.def().evaluate)("250000").ok(), Some(true));
+/// # }
+/// ```
 pub struct Condition<T> {
     def: ConditionDef,
     _takes: PhantomData<fn(&T)>,

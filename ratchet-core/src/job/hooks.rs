@@ -37,6 +37,21 @@ pub type AfterHook = for<'a> fn(&'a JobContext, &'a RunReport) -> HookFuture<'a>
 pub type RetryHook = for<'a> fn(&'a JobContext, &'a RetryReport) -> HookFuture<'a>;
 
 /// How a run ended, for hooks that are called after it.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobContext, JobError, self as hooks}; }
+/// use ratchet::hooks::RunReport;
+/// use ratchet::{JobContext, JobError};
+///
+/// // For `#[job(after = record)]`.
+/// async fn record(ctx: &JobContext, report: &RunReport) -> Result<(), JobError> {
+///     println!("{}: {:?} after {:?}", ctx.job_name(), report.outcome, report.duration);
+///     if let Some(error) = &report.error {
+///         println!("{}", error.message);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunReport {
@@ -59,6 +74,18 @@ impl RunReport {
 }
 
 /// A failed attempt that is retried, for the hooks `on_retry`.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobContext, self as hooks}; }
+/// use ratchet::JobContext;
+/// use ratchet::hooks::RetryReport;
+///
+/// // For `#[job(on_retry = warn)]`.
+/// async fn warn(ctx: &JobContext, report: &RetryReport) {
+///     let RetryReport { attempt, delay, error, .. } = report;
+///     println!("{} failed {attempt} times, again in {delay:?}: {}", ctx.job_id(), error.message);
+/// }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RetryReport {

@@ -10,6 +10,21 @@ use crate::failure::shorten;
 ///
 /// Implemented by `#[job]`: a job with `#[input] x: T` can follow jobs that return `T`. A job without inputs can follow
 /// any job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, SubmitError, self as graph}; }
+/// use ratchet::graph::{FirstStep, GroupId, StepAfter};
+/// use ratchet::{Ratchet, SubmitError};
+///
+/// // Any two jobs of which the second takes the output of the first.
+/// async fn import<A, B>(ratchet: &Ratchet, read: A, write: B) -> Result<GroupId, SubmitError>
+/// where
+///     A: FirstStep<Output: 'static>,
+///     B: StepAfter<A::Output, Output: 'static>,
+/// {
+///     Ok(ratchet.chain(read).then(write).named("import").await?.id())
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot follow a job that returns `{P}`",
     label = "this step takes another output than the one before gives",
@@ -19,6 +34,17 @@ use crate::failure::shorten;
 pub trait StepAfter<P>: Job {}
 
 /// A job that needs no previous step.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, SubmitError, self as graph}; }
+/// use ratchet::graph::{FirstStep, GroupId};
+/// use ratchet::{Ratchet, SubmitError};
+///
+/// // A batch that has the name of its jobs.
+/// async fn all<J: FirstStep>(ratchet: &Ratchet, jobs: Vec<J>) -> Result<GroupId, SubmitError> {
+///     Ok(ratchet.batch(J::DEF.name).jobs(jobs).await?.id())
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` takes the output of another step and cannot be the first",
     label = "nothing comes before this step",
@@ -30,6 +56,20 @@ pub trait FirstStep: Job {}
 impl<J: StepAfter<NoOutput>> FirstStep for J {}
 
 /// A job without `#[input]` arguments. A callback that is passed to `on_success` or `on_failure` must be one.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, SubmitError, self as graph}; }
+/// use ratchet::graph::{FirstStep, WithoutInputs};
+/// use ratchet::{Ratchet, SubmitError};
+///
+/// async fn watched<J, A>(ratchet: &Ratchet, jobs: Vec<J>, alarm: A) -> Result<(), SubmitError>
+/// where
+///     J: FirstStep,
+///     A: WithoutInputs, // for example a job that takes `#[inject] batch: GroupReport`
+/// {
+///     ratchet.batch("import").jobs(jobs).on_failure(alarm).await.map(drop)
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` takes the output of a step and cannot be a callback",
     label = "this job has an `#[input]` argument",
@@ -41,11 +81,40 @@ pub trait WithoutInputs: Job {}
 impl<J: StepAfter<NoOutput>> WithoutInputs for J {}
 
 /// The output of a step that has none to pass on: a group, or a failed step.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; }
+/// # async fn demo<A, R, B>(ratchet: &ratchet_core::Ratchet, read: A, rows: Vec<R>, report: B) -> Result<(), ratchet_core::SubmitError>
+/// # where A: ratchet_core::FirstStep<Output: 'static>, R: ratchet_core::FirstStep, B: ratchet_core::StepAfter<ratchet_core::NoOutput, Output: 'static> {
+/// use ratchet::graph::{Chain, NoOutput};
+///
+/// let rows = ratchet.batch("rows").jobs(rows);
+/// let chain: Chain<'_, NoOutput> = ratchet.chain(read).then_batch(rows);
+/// chain.then(report).await?; // `report` must be a job without `#[input]`
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct NoOutput;
 
 /// A list that takes the outputs of several steps: `#[input(all)] parts: Vec<Part>`.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_macros::job; }
+/// use ratchet::job;
+///
+/// // A step that takes the outputs of all steps before it, whatever their number.
+/// #[job(crate = ::ratchet_core)]
+/// async fn total_price(#[input(all)] cents: Vec<u64>) -> u64 {
+///     cents.iter().sum()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(total_price(vec![1200, 350]).await, 1550); // the bare function, as in a unit test
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`#[input(all)]` takes a list of outputs, and `{Self}` is none",
     label = "must be a `Vec`",
@@ -76,6 +145,20 @@ impl<T: 'static> ListOf<T> for Vec<T> {}
 ///
 /// Created by [`input`] and [`input_all`]. Only these functions require [`JobArg`], so that an unsuitable type causes a
 /// single error.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Job, JobContext, self as definition, self as graph}; }
+/// use ratchet::definition::{InjectError, input};
+/// use ratchet::graph::Input;
+///
+/// // What `#[job]` generates for `#[input(step = "charge")] receipt: u64`.
+/// const RECEIPT: Input<u64> = input("receipt").from("charge");
+///
+/// fn receipt(ctx: &ratchet::JobContext) -> Result<u64, InjectError> {
+///     RECEIPT.take(ctx)
+/// }
+/// assert_eq!(RECEIPT.def().step, Some("charge"));
+/// ```
 #[derive(Debug)]
 pub struct Input<T> {
     def: InputDef,

@@ -89,6 +89,23 @@ pub use validate::{Validate, validated};
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///
 /// `#[job]` generates the implementation. Manual implementations are useful only in tests of this crate.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Job; pub use ratchet_macros::job; }
+/// use ratchet::{Job, job};
+///
+/// #[job(max_retries = 3, queue = "mail", crate = ::ratchet_core)]
+/// async fn send_receipt(to: String) -> usize {
+///     to.len()
+/// }
+///
+/// # fn main() {
+/// assert_eq!((SendReceipt::DEF.queue, SendReceipt::DEF.max_retries), ("mail", 3));
+/// assert_eq!(SendReceipt::ARGS.len(), 1);
+/// let receipt = SendReceipt { to: "ada@example.com".into() }; // what is enqueued
+/// # drop(receipt);
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a job",
     label = "expected the arguments of a job",

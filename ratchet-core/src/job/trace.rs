@@ -21,6 +21,22 @@ pub enum TraceMode {
 }
 
 /// How the span of a run relates to the span of the submit.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; pub use ratchet_store::model; }
+/// use ratchet::hooks::TraceRelation;
+/// use ratchet::model::TraceContext;
+/// use tracing::Span;
+///
+/// // A part of `TracePropagator::begin`.
+/// fn relate(span: &Span, submit: &TraceContext, relation: TraceRelation) {
+///     match relation {
+///         TraceRelation::Parent => span.record("trace.parent", submit.span_id()),
+///         TraceRelation::Link => span.record("trace.link", submit.traceparent()),
+///         _ => span,
+///     };
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceRelation {

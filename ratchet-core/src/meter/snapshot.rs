@@ -11,6 +11,20 @@ use ratchet_store::model::Histogram;
 /// The metrics of a process at one point in time; see [`Ratchet::metrics`](crate::Ratchet::metrics).
 ///
 /// Metrics without a series are absent.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as metrics}; }
+/// # fn demo(ratchet: &ratchet_core::Ratchet, earlier: &ratchet_core::Metrics) {
+/// use ratchet::metrics::{MetricValue, Metrics};
+///
+/// let recent: Metrics = ratchet.metrics().since(earlier);
+/// println!("{} runs since then", recent.total("ratchet.job.started", &["mail"]));
+/// let duration = recent.get("ratchet.job.run.duration", &["mail", "shop.send_email"]);
+/// if let Some(MetricValue::Histogram(duration)) = duration {
+///     println!("p95 {:?} s", duration.quantile(0.95));
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -19,6 +33,14 @@ pub struct Metrics {
 }
 
 /// A metric with all of its series.
+///
+/// ```
+/// # fn demo(ratchet: &ratchet_core::Ratchet) {
+/// for family in ratchet.metrics().families {
+///     println!("{}: {} series, {}", family.metric.name, family.series.len(), family.metric.help);
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricFamily {
@@ -30,6 +52,17 @@ pub struct MetricFamily {
 }
 
 /// One series of a metric.
+///
+/// ```
+/// # fn demo(ratchet: &ratchet_core::Ratchet) {
+/// // The labels of this metric are the queue and the name of the job.
+/// for series in ratchet.metrics().series("ratchet.job.started") {
+///     if let [queue, job] = &*series.labels {
+///         println!("{job} in {queue}: {:?}", series.value);
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSeries {
@@ -40,6 +73,22 @@ pub struct MetricSeries {
 }
 
 /// The value of a series.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// use ratchet::metrics::MetricValue;
+///
+/// fn as_number(value: &MetricValue) -> Option<f64> {
+///     match value {
+///         MetricValue::Counter(count) => Some(*count as f64),
+///         MetricValue::Gauge(value) => Some(*value),
+///         MetricValue::Histogram(values) => values.mean(),
+///         _ => None,
+///     }
+/// }
+/// assert_eq!(as_number(&MetricValue::Counter(3)), Some(3.0));
+/// assert_eq!(as_number(&MetricValue::Histogram(Default::default())), None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,6 +1,16 @@
 //! [`Metric`]: the table of all metrics, from which the exposition, the documentation and the tests derive.
 
 /// The kind of a metric.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// use ratchet::metrics::{Metric, MetricKind};
+///
+/// let counters = Metric::all().iter().filter(|metric| metric.kind == MetricKind::Counter);
+/// for counter in counters {
+///     assert!(counter.prometheus_name().ends_with("_total"));
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetricKind {
@@ -24,6 +34,16 @@ impl MetricKind {
 }
 
 /// One row of the table of metrics.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// use ratchet::metrics::Metric;
+///
+/// let depth = Metric::all().iter().find(|metric| metric.name == "ratchet.queue.depth");
+/// let depth = depth.expect("it is in the table");
+/// assert_eq!((depth.unit, depth.labels), ("{job}", &["queue"][..]));
+/// assert_eq!(depth.prometheus_name(), "ratchet_queue_depth");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metric {

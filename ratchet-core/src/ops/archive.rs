@@ -12,6 +12,17 @@ use crate::client::{Archive, Ratchet};
 use crate::config::{ArchiveFor, PurgeWindow, Retention};
 
 /// What the archive contains, and when jobs leave it; see [`Archive::overview`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// let archive = ratchet.archive().overview().await?;
+/// println!("{} jobs in {}", archive.jobs, archive.place.as_deref().unwrap_or("memory"));
+/// if let Some(bytes) = archive.bytes {
+///     println!("{} MB", bytes / 1_000_000);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ArchiveOverview {
@@ -30,6 +41,15 @@ pub struct ArchiveOverview {
 }
 
 /// The archived jobs of one state; see [`ArchiveOverview`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// for archived in ratchet.archive().overview().await?.states {
+///     println!("{}: {} jobs, kept {}", archived.state, archived.jobs, archived.archive);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ArchivedState {
@@ -48,6 +68,17 @@ pub struct ArchivedState {
 }
 
 /// When maintenance deletes and archives jobs; see [`PurgeWindow`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// match ratchet.archive().overview().await?.window {
+///     None => println!("old jobs are deleted at any time"),
+///     Some(window) if window.open => println!("old jobs are being deleted"),
+///     Some(window) => println!("old jobs are deleted from {:?} on", window.next),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WindowOverview {

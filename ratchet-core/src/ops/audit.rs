@@ -52,6 +52,21 @@ pub struct AuditReport {
 }
 
 /// The error returned when the audit trail could not be verified.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::manage::AuditError;
+///
+/// match ratchet.audit().verify().await {
+///     Ok(report) => println!("{} entries are as they were written", report.head.number),
+///     Err(AuditError::Broken(broken)) => eprintln!("raise an alarm: {broken}"),
+///     Err(AuditError::Store(error)) => return Err(error),
+///     Err(error) => eprintln!("{error}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {

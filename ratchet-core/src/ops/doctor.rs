@@ -18,6 +18,18 @@ mod table;
 pub use table::CHECKS;
 
 /// How serious a finding is.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::manage::Severity;
+///
+/// // Fails a deploy only for what keeps jobs from running.
+/// let findings = ratchet.diagnose().await?;
+/// let is_healthy = findings.iter().all(|finding| finding.severity < Severity::Error);
+/// # assert!(is_healthy); Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -28,6 +40,15 @@ pub enum Severity {
 }
 
 /// A check of [`Ratchet::diagnose`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::CHECKS;
+///
+/// let breakers = CHECKS.iter().find(|check| check.id == "BRK-01").expect("it is a check");
+/// assert_eq!(breakers.healthy, "no breaker is open");
+/// println!("{}: {}", breakers.id, breakers.meaning);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Check {
@@ -54,6 +75,17 @@ impl Check {
 }
 
 /// A problem that [`Ratchet::diagnose`] found.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::{Finding, Severity};
+///
+/// fn show(finding: &Finding) {
+///     let mark = if finding.severity == Severity::Error { "error" } else { "warning" };
+///     println!("{mark} {}: {}", finding.id, finding.problem);
+///     println!("  {}", finding.remedy);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {

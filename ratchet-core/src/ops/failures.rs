@@ -34,6 +34,20 @@ pub struct Failures {
 }
 
 /// Failed jobs with the same name and the same fingerprint.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Filter; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::Filter;
+///
+/// let failures = ratchet.failures().groups(&Filter::any(), 10_000).await?;
+/// for group in failures.groups.iter().filter(|group| group.state.needs_attention()) {
+///     println!("{} × {}: {}", group.count, group.job_name, group.error_type);
+///     println!("first {}, last {}, job {}", group.first, group.last, group.latest);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FailureGroup {
@@ -62,6 +76,20 @@ pub struct FailureGroup {
 }
 
 /// The groups of failed jobs, those with the most jobs first.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::Filter; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::Filter;
+///
+/// let failures = ratchet.failures().groups(&Filter::any().queue("mail"), 1000).await?;
+/// println!("{} causes of {} dead letters", failures.groups.len(), failures.jobs);
+/// if !failures.complete {
+///     println!("older dead letters were not read");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FailureGroups {
@@ -206,6 +234,19 @@ impl Failures {
 }
 
 /// Why nothing was recorded about a group of failed jobs.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet, fingerprint: &str) -> Result<(), ratchet_core::FailureError> {
+/// use ratchet::manage::FailureError;
+///
+/// match ratchet.failures().resolve("shop.send_email", fingerprint).await {
+///     Err(FailureError::NotFound { .. }) => println!("its jobs were retried or purged"),
+///     other => drop(other?),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FailureError {

@@ -10,6 +10,21 @@ use serde::Serialize;
 use crate::client::Ratchet;
 
 /// The state of the cluster at one moment; see [`Ratchet::overview`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobState, Ratchet}; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::JobState;
+///
+/// let overview = ratchet.overview().await?;
+/// println!("{} nodes are live", overview.live_nodes().count());
+/// println!("{} dead letters", overview.count(JobState::Failed));
+/// for unknown in &overview.unknown {
+///     println!("no live worker knows {}: {} jobs wait", unknown.name, unknown.waiting);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Overview {
@@ -28,6 +43,21 @@ pub struct Overview {
 }
 
 /// The state of a queue; see [`Overview`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobState, Ratchet}; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::JobState;
+///
+/// for queue in ratchet.overview().await?.queues {
+///     let waiting = queue.count(JobState::Pending);
+///     if waiting > 0 && queue.workers == 0 {
+///         println!("{waiting} jobs wait in {}, which no worker serves", queue.queue);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QueueOverview {

@@ -14,6 +14,20 @@ use crate::client::{Ratchet, store_error};
 use crate::protect::{Protector, Reprotected, count_keys, count_sealed};
 
 /// How stored content is protected again; see [`Ratchet::reencrypt`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as security; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::ReencryptError> {
+/// use ratchet::security::Reencrypt;
+/// use std::time::Duration;
+///
+/// // Slowly, and also arguments that were stored before jobs were encrypted.
+/// let gentle = Reencrypt::default().page(50).pause(Duration::from_millis(200)).encrypt_plain();
+/// let done = ratchet.reencrypt(gentle, |so_far| println!("{} rows", so_far.read)).await?;
+/// println!("{} rows were written again", done.rewritten);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "the options are used by `Ratchet::reencrypt`"]
 pub struct Reencrypt {
@@ -50,6 +64,21 @@ impl Reencrypt {
 }
 
 /// What [`Ratchet::reencrypt`] has done so far.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as security; }
+/// use ratchet::security::Reencrypted;
+///
+/// fn show(done: &Reencrypted) {
+///     println!("{} of {} rows were written again", done.rewritten, done.read);
+///     if done.changed > 0 {
+///         println!("{} rows changed meanwhile, run it again", done.changed);
+///     }
+///     for (reason, values) in &done.refused {
+///         println!("{values} values were left as they are: {reason}");
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Reencrypted {
@@ -64,6 +93,20 @@ pub struct Reencrypted {
 }
 
 /// How many stored values each key protects; see [`Ratchet::key_usage`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as security; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::security::KeyId;
+///
+/// let usage = ratchet.key_usage(u64::MAX).await?;
+/// let old = KeyId::new("e1")?;
+/// if usage.complete && usage.unreadable == 0 && !usage.keys.contains_key(&old) {
+///     println!("{old} can be retired");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct KeyUsage {
@@ -78,6 +121,20 @@ pub struct KeyUsage {
 }
 
 /// Why stored content was not protected again.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as security}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::security::{Reencrypt, ReencryptError};
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+/// let refused = ratchet.reencrypt(Reencrypt::default(), |_| {}).await;
+/// assert!(matches!(refused, Err(ReencryptError::NoKeyring)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReencryptError {

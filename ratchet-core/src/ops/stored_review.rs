@@ -19,6 +19,18 @@ use crate::client::Ratchet;
 const PAGE: u32 = 100;
 
 /// The result of [`Ratchet::review_stored`].
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+/// let lock = std::fs::read_to_string("ratchet.lock")?; // of the new version
+/// let review = ratchet.review_stored(&lock.parse()?, None).await?;
+/// println!("{} of {} stored jobs cannot be read", review.total(), review.checked);
+/// for (job, count) in &review.not_checked {
+///     println!("{count} encrypted jobs of {job} were not checked");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StoredReview {
@@ -34,6 +46,16 @@ pub struct StoredReview {
 }
 
 /// Stored jobs of one name that the new version could not read for the same reason.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::Stranded;
+///
+/// fn show(stranded: &Stranded) {
+///     println!("{} {} jobs of {}", stranded.count, stranded.kind.name(), stranded.job);
+///     println!("{}, for example in {}", stranded.problem, stranded.example);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stranded {
@@ -52,6 +74,17 @@ pub struct Stranded {
 }
 
 /// Where a job is stored.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::{StoredKind, StoredReview};
+///
+/// // Dead letters run again only if an operator retries them, so they need not stop a deploy.
+/// fn may_deploy(review: &StoredReview) -> bool {
+///     review.stranded.iter().all(|stranded| stranded.kind == StoredKind::Archived)
+/// }
+/// assert!(may_deploy(&StoredReview::default()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,6 +102,21 @@ pub enum StoredKind {
 }
 
 /// Why a stored job cannot be read.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::StrandedReason;
+///
+/// fn remedy(reason: StrandedReason) -> &'static str {
+///     match reason {
+///         StrandedReason::UnknownName => "add an alias with the old name",
+///         StrandedReason::TooOld => "add an upgrade function",
+///         StrandedReason::TooNew => "deploy the newer version of the program",
+///         _ => "raise the version, and add an upgrade function",
+///     }
+/// }
+/// assert_eq!(remedy(StrandedReason::TooOld), "add an upgrade function");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -3,6 +3,17 @@
 use serde::Serialize;
 
 /// What an operator must be allowed to do in order to use a [`Verb`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::{Capability, VERBS};
+///
+/// // What somebody can do who may see everything and change jobs.
+/// let may = [Capability::See, Capability::ActJobs];
+/// let allowed: Vec<_> = VERBS.iter().filter(|verb| may.contains(&verb.capability)).collect();
+/// assert!(allowed.iter().any(|verb| verb.name == "jobs.retry"));
+/// assert!(allowed.iter().all(|verb| verb.name != "archive.purge"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -34,6 +45,17 @@ pub enum Capability {
 }
 
 /// An operation of an operator.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as manage; }
+/// use ratchet::manage::VERBS;
+///
+/// // What can change anything, and what an operator must be allowed to do for it.
+/// for verb in VERBS.iter().filter(|verb| verb.changes) {
+///     println!("{} needs {:?}", verb.name, verb.capability);
+/// }
+/// # assert!(VERBS.iter().any(|verb| verb.changes) && VERBS.iter().any(|verb| !verb.changes));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Verb {

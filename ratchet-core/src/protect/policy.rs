@@ -1,6 +1,21 @@
 //! [`Sign`] and [`Encrypt`]: what a runtime with a keyring requires of jobs.
 
 /// Whether a worker runs jobs without a signature. Applies if the keyring has signing keys.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as security}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::security::{Key, Keyring, Purpose, Sign};
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// // The first deploy with a keyring: jobs without a signature are still stored.
+/// let keyring = Keyring::new([Key::generate("s1", Purpose::Sign)?])?;
+/// let builder = Ratchet::builder(MemoryStore::new()).keyring(keyring).sign(Sign::AcceptUnsigned);
+/// let ratchet = builder.build().await?;
+/// # drop(ratchet); Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sign {
@@ -15,6 +30,23 @@ pub enum Sign {
 /// Which jobs are encrypted. Applies if the keyring has encryption keys.
 ///
 /// Jobs that are marked with `#[job(encrypt)]`, and jobs with an argument that is marked as secret, are always encrypted.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as security}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet::security::{Encrypt, Key, Keyring, Purpose};
+/// use ratchet::{MemoryStore, Ratchet};
+///
+/// let keyring = Keyring::new([Key::generate("e1", Purpose::Encrypt)?])?;
+/// let ratchet = Ratchet::builder(MemoryStore::new())
+///     .keyring(keyring)
+///     .encrypt(Encrypt::queues(["payments"]))
+///     .build()
+///     .await?;
+/// # drop(ratchet); Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Encrypt {

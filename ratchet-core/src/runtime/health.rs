@@ -5,6 +5,16 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 /// The result of a liveness or readiness check.
+///
+/// ```
+/// # async fn demo(worker: &ratchet_core::Worker) {
+/// // For the readiness probe of a web framework.
+/// let health = worker.readiness();
+/// let status = if health.ok { 200 } else { 503 };
+/// let body = serde_json::to_string(&health).expect("it is serializable");
+/// # println!("{status} {body}");
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Health {
@@ -20,6 +30,17 @@ pub struct Health {
 }
 
 /// The last result of one check.
+///
+/// ```
+/// # async fn demo(worker: &ratchet_core::Worker) {
+/// for check in worker.readiness().checks {
+///     match &check.problem {
+///         None => println!("{}: ok, confirmed {:?} ago", check.name, check.age),
+///         Some(problem) => println!("{}: {problem}", check.name),
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CheckResult {

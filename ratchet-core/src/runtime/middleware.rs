@@ -55,6 +55,24 @@ pub trait Middleware: Send + Sync + fmt::Debug + 'static {
 }
 
 /// The remaining middleware and the handler.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{JobContext, async_trait, self as definition, self as failure, self as hooks}; }
+/// # use ratchet::{JobContext, async_trait};
+/// # use ratchet::{definition::Output, failure::HandlerError};
+/// use ratchet::hooks::{Middleware, Next};
+///
+/// #[derive(Debug)]
+/// struct InTenantSpan;
+///
+/// #[async_trait]
+/// impl Middleware for InTenantSpan {
+///     async fn around(&self, ctx: &JobContext, next: Next<'_>) -> Result<Output, HandlerError> {
+///         let span = tracing::info_span!("tenant", name = ctx.tenant());
+///         tracing::Instrument::instrument(next.run(), span).await
+///     }
+/// }
+/// ```
 pub struct Next<'a> {
     rest: &'a [Arc<dyn Middleware>],
     ctx: &'a JobContext,

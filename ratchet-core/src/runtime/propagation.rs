@@ -14,6 +14,26 @@ use ratchet_store::model::{Claimed, TraceContext};
 ///
 /// `ratchet-jobs-otel` has one for OpenTelemetry. Without a propagator, the context of
 /// [`Enqueue::trace_context`](crate::Enqueue::trace_context) is stored and passed on to children all the same.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as hooks; pub use ratchet_store::model; }
+/// # use ratchet::{hooks::TraceRelation, model::TraceContext};
+/// use ratchet::hooks::TracePropagator;
+/// use tracing::Span;
+///
+/// #[derive(Debug)]
+/// struct TraceIds;
+///
+/// impl TracePropagator for TraceIds {
+///     fn context(&self, _: &Span) -> Option<TraceContext> {
+///         None // only what `Enqueue::trace_context` has set is stored
+///     }
+///
+///     fn begin(&self, span: &Span, _: &str, submit: Option<(&TraceContext, TraceRelation)>) {
+///         span.record("otel.name", submit.map(|(context, _)| context.trace_id()));
+///     }
+/// }
+/// ```
 pub trait TracePropagator: Debug + Send + Sync + 'static {
     /// Returns the trace context of a span, or `None` if it has none. Called with the current span at each submit, and
     /// with the span of each run.

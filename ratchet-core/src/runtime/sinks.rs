@@ -37,6 +37,24 @@ pub trait AlertSink: Send + Sync + fmt::Debug + 'static {
 }
 
 /// Receives the envelope of every job that fails permanently. Delivery is at least once, so repeats must be expected.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{async_trait, self as hooks}; pub use ratchet_store::model; }
+/// use ratchet::async_trait;
+/// use ratchet::hooks::{DeadLetterSink, SinkError};
+/// use ratchet::model::Envelope;
+///
+/// #[derive(Debug)]
+/// struct Tickets;
+///
+/// #[async_trait]
+/// impl DeadLetterSink for Tickets {
+///     async fn publish(&self, envelope: &Envelope) -> Result<(), SinkError> {
+///         println!("open a ticket for {}: {}", envelope.job_id, envelope.failure.message);
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
     /// Handles an envelope. After an error, it is delivered again later.

@@ -32,6 +32,23 @@ const WRITE_LIMIT: Duration = Duration::from_secs(10);
 const SAMPLE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A running HTTP server for probes and metrics; see [`Ratchet::serve_health`]. It stops when this is dropped.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::{Ratchet, self as runtime}; pub use ratchet_memory::MemoryStore; }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use ratchet::{MemoryStore, Ratchet};
+/// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+/// use ratchet::runtime::HealthServer;
+///
+/// let server: HealthServer = ratchet.serve_health("127.0.0.1:0")?;
+/// assert_ne!(server.addr().port(), 0); // the port that the system has chosen
+///
+/// // After the worker has stopped:
+/// server.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "the server stops when this is dropped"]
 pub struct HealthServer {

@@ -6,6 +6,20 @@ use std::time::Duration;
 use crate::config::{Config, RunMode};
 
 /// Why a worker has stopped by itself.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// # async fn demo(worker: ratchet_core::Worker) {
+/// use ratchet::runtime::{Completion, Stopped};
+///
+/// // For a worker with `.drain_and_exit().max_time(…)`.
+/// match worker.stopped().await {
+///     Stopped::Completed(Completion::Drained) => println!("the queues are empty"),
+///     Stopped::Completed(reason) => println!("jobs are left: {reason}"),
+///     other => println!("{other:?}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Completion {

@@ -256,6 +256,20 @@ fn missing_states(core: &Core) -> Vec<String> {
 }
 
 /// An error returned when a worker cannot start.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core::StartError; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StartError> {
+/// use ratchet::StartError;
+///
+/// match ratchet.start().await {
+///     Ok(worker) => println!("node {} serves {:?}", worker.node(), worker.queues()),
+///     Err(StartError::Store(error)) if error.is_transient() => println!("try again: {error}"),
+///     Err(error) => return Err(error), // the program must be changed
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {

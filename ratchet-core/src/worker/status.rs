@@ -12,6 +12,18 @@ use super::unreadable_jobs;
 use crate::runtime::{CheckResult, Health, WorkerGauges, WorkerStatus};
 
 /// Counters of a worker since its start.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as runtime; }
+/// # async fn demo(worker: ratchet_core::Worker) {
+/// use ratchet::runtime::WorkerStats;
+///
+/// worker.stop().await;
+/// let WorkerStats { succeeded, failed, released, .. } = worker.stats();
+/// println!("{succeeded} runs succeeded, {failed} jobs failed");
+/// println!("{released} jobs were returned to their queues");
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct WorkerStats {

@@ -143,6 +143,16 @@ fn is_permanent(error: &Arc<SubscriberError>) -> bool {
 
 impl Event {
     /// Creates an event. The payload is stored as JSON.
+    ///
+    /// ```
+    /// # async fn demo(ratchet: &ratchet::Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet_extras::event::Event;
+    ///
+    /// let shipped = serde_json::json!({ "order": 7 });
+    /// ratchet.enqueue(Event::publish("order.shipped", &shipped)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn publish<T: Serialize + ?Sized>(
         topic: impl Into<String>,
         payload: &T,

@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 use super::{Counts, JobState};
 
 /// Whether a [`Filter`](super::Filter) selects archived jobs.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{ArchivedJobs, Filter};
+///
+/// let now = "2026-11-17T12:00:00Z".parse()?;
+/// let filter = Filter::parse("queue:mail archived:only", now)?;
+/// assert_eq!(filter.archived, ArchivedJobs::Only);
+/// assert!(filter.archived.selects(true) && !filter.archived.selects(false));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArchivedJobs {
@@ -44,6 +55,18 @@ impl ArchivedJobs {
 }
 
 /// What the archive of a store contains.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{ArchiveStatus, JobState};
+///
+/// fn show(archive: &ArchiveStatus) -> String {
+///     let since = archive.oldest.get(&JobState::Failed).map(ToString::to_string);
+///     let since = since.as_deref().unwrap_or("never");
+///     format!("{} archived jobs, dead letters since {since}", archive.jobs())
+/// }
+/// # assert_eq!(show(&ArchiveStatus::default()), "0 archived jobs, dead letters since never");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ArchiveStatus {

@@ -10,6 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::Declarations;
 
 /// When a breaker opens, and how it closes again.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::BreakerSettings;
+/// use std::time::Duration;
+///
+/// let mut settings = BreakerSettings::default();
+/// assert_eq!((settings.failure_rate, settings.min_calls), (50, 5));
+/// settings.failure_rate = 20;
+/// settings.open_for = Duration::from_secs(120);
+/// # use ratchet_store::model::{Breaker, BreakerSample, BreakerState, CallResult};
+/// # let now = jiff::Timestamp::UNIX_EPOCH;
+/// # let mut breaker = Breaker::new(settings, now);
+/// # let result = |result| BreakerSample { service: "mail".to_owned(), result, probe: None, settings };
+/// # for _ in 0..4 { breaker.count(&result(CallResult::Success), now); }
+/// # breaker.count(&result(CallResult::Failure), now);
+/// # assert_eq!(breaker.state(now), BreakerState::Open { until: Some("1970-01-01T00:02:00Z".parse().unwrap()) });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BreakerSettings {
@@ -85,6 +103,18 @@ pub struct Breaker {
 }
 
 /// The settings that one program declares for a breaker.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::BreakerRecord;
+///
+/// fn show(record: &BreakerRecord) {
+///     for declared in &record.breaker.declared {
+///         let rate = declared.settings.failure_rate;
+///         println!("{} declares that {} opens at {rate} %", declared.program, record.service);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclaredSettings {
     /// The name of the program.
@@ -108,6 +138,19 @@ pub(crate) enum Phase {
 }
 
 /// The state of a breaker at a given time.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::BreakerState;
+///
+/// let text = |state: BreakerState| match state {
+///     BreakerState::Closed => "closed".to_owned(),
+///     BreakerState::Open { until: Some(until) } => format!("open until {until}"),
+///     BreakerState::Open { until: None } => "open until an operator closes it".to_owned(),
+///     BreakerState::HalfOpen { good } => format!("half-open, {good} probes have succeeded"),
+/// };
+/// assert_eq!(text(BreakerState::HalfOpen { good: 2 }), "half-open, 2 probes have succeeded");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerState {

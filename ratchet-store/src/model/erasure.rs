@@ -10,6 +10,17 @@ use super::Filter;
 use super::limits::brief;
 
 /// Whose data an erasure deletes.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::ErasureSubject;
+///
+/// let subject = ErasureSubject::Tenant("acme".to_owned());
+/// assert!(subject.covers(Some("acme"), Some("order-17")));
+/// assert!(!subject.covers(None, Some("order-17")));
+/// assert_eq!((subject.tenant(), subject.correlation_id()), (Some("acme"), None));
+/// assert_eq!(subject.to_string(), "tenant:acme");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,6 +88,19 @@ impl fmt::Display for ErasureSubject {
 }
 
 /// What an erasure does next.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::ErasurePhase;
+///
+/// let text = |phase: ErasurePhase| match phase {
+///     ErasurePhase::Cancel => "cancels jobs that have not ended".to_owned(),
+///     phase if phase.visits_jobs() => format!("deletes jobs ({phase})"),
+///     phase => format!("deletes other rows ({phase})"),
+/// };
+/// assert_eq!(text(ErasurePhase::Archive), "deletes jobs (archive)");
+/// assert_eq!(text(ErasurePhase::Rest), "deletes other rows (rest)");
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -119,6 +143,19 @@ impl fmt::Display for ErasurePhase {
 }
 
 /// How far an erasure is.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::OperationRecord;
+///
+/// fn show(operation: &OperationRecord) {
+///     let Some(erasure) = &operation.erasure else { return };
+///     println!("phase {}: {} jobs deleted", erasure.phase, erasure.erased.jobs);
+///     if erasure.left > 0 {
+///         println!("{} jobs must end before they can be deleted", erasure.left);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Erasure {
@@ -133,6 +170,20 @@ pub struct Erasure {
 }
 
 /// How much an erasure deletes, by kind.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{ErasedRows, OperationRecord};
+///
+/// fn total(erasures: &[OperationRecord]) -> ErasedRows {
+///     let mut total = ErasedRows::default();
+///     for erasure in erasures.iter().filter_map(|operation| operation.erasure.as_ref()) {
+///         total.add(&erasure.erased);
+///     }
+///     total
+/// }
+/// # assert_eq!(total(&[]), ErasedRows::default());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -179,6 +230,16 @@ pub struct PurgeKeys {
 }
 
 /// A kind of idempotency keys.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{KeyKind, PurgeKeys};
+/// use std::time::Duration;
+///
+/// let kind = KeyKind::Clear { tenant: Some("acme".to_owned()), prefix: "order-".to_owned() };
+/// let purge = PurgeKeys::new(kind, Duration::from_secs(86_400), 1000);
+/// assert!(purge.to_string().starts_with("idempotency keys of tenant acme that begin with order-"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyKind {

@@ -9,6 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::Actor;
 
 /// The state of a group of failed jobs with the same name and fingerprint.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::FailureState;
+///
+/// let state: FailureState = "reopened".parse()?;
+/// assert!(state.needs_attention());
+/// assert!(!FailureState::Ignored.needs_attention());
+/// # Ok::<_, ratchet_store::model::UnknownFailureState>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -67,6 +77,20 @@ impl FromStr for FailureState {
 }
 
 /// What an operator says about a group.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::Judgment;
+///
+/// let text = |judgment: Judgment| match judgment {
+///     Judgment::Ignored { until: Some(until) } => format!("ignored until {until}"),
+///     Judgment::Ignored { until: None } => "ignored".to_owned(),
+///     other => format!("{other:?}").to_lowercase(),
+/// };
+/// let until = Some("2026-12-01T00:00:00Z".parse()?);
+/// assert_eq!(text(Judgment::Ignored { until }), "ignored until 2026-12-01T00:00:00Z");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -83,6 +107,20 @@ pub enum Judgment {
 }
 
 /// The stored judgment of a group, with who and when.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::FailureMark;
+///
+/// fn show(mark: &FailureMark) -> String {
+///     let who = mark.actor.as_ref().map_or("someone", |actor| &actor.name);
+///     format!("{who} judged the failures of `{}` on {}", mark.job_name, mark.at)
+/// }
+/// # use ratchet_store::model::{Actor, Judgment};
+/// # let (ada, at) = (Actor::new("ada"), "2026-11-17T12:00:00Z".parse().unwrap());
+/// # let mark = FailureMark::new("send_mail", "7c1e", Judgment::Resolved, Some(ada), at);
+/// # assert_eq!(show(&mark), "ada judged the failures of `send_mail` on 2026-11-17T12:00:00Z");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailureMark {

@@ -168,6 +168,23 @@ impl GroupRecord {
 }
 
 /// Selects groups. A group must match every condition that is set.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{GroupFilter, GroupKind, GroupState};
+///
+/// let unfinished = GroupFilter::any()
+///     .kind(GroupKind::Batch)
+///     .name("import")
+///     .state(GroupState::Waiting)
+///     .state(GroupState::Running);
+/// # use ratchet_store::model::{GroupId, GroupRecord};
+/// # let id = GroupId::from_uuid(uuid::Uuid::from_u128(7));
+/// # let mut group = GroupRecord::new(id, GroupKind::Batch, "import");
+/// assert!(unfinished.matches(&group));
+/// # group.state = GroupState::Succeeded;
+/// # assert!(!unfinished.matches(&group));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupFilter {

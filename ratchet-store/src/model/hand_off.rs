@@ -66,6 +66,17 @@ pub enum HandOffContent {
 }
 
 /// The backlog and throughput of a pipeline.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::HandOffStats;
+/// use std::time::Duration;
+///
+/// let latencies = [Duration::from_secs(1), Duration::from_secs(5)];
+/// let stats = HandOffStats::new(3, Duration::from_secs(40), 120, 7).with_admissions(122, &latencies);
+/// assert_eq!(stats.latency, Duration::from_secs(3));
+/// assert_eq!(stats.longest_latency, Duration::from_secs(5));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HandOffStats {

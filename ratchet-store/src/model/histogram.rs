@@ -26,6 +26,22 @@ const BILLIONTH: f64 = 1e-9;
 ///
 /// The bucket with the index `i` counts values in `(2^(i/4), 2^((i+1)/4)]`. Values up to 2^-20 are counted as zero, and
 /// values above 2^20 in the last bucket. Histograms can be added up without loss.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::Histogram;
+///
+/// // Durations in seconds: three of about 0.1 s, and one of about 30 s.
+/// let buckets = vec![(-14, 3), (19, 1)];
+/// let yesterday = Histogram::from_parts(0, buckets, 30_300_000_000).expect("it is valid");
+/// assert_eq!((yesterday.count(), yesterday.at_most(0)), (4, 3));
+/// assert_eq!(yesterday.mean(), Some(7.575));
+/// assert!(yesterday.quantile(0.5) < Some(0.11));
+///
+/// let mut both = yesterday.clone();
+/// both.merge(&yesterday);
+/// assert_eq!(both.since(&yesterday), yesterday);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Histogram {
     zero: u64,

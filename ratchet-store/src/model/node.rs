@@ -68,6 +68,17 @@ pub struct Declarations {
 }
 
 /// The stored state of a node.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::NodeRecord;
+///
+/// fn show(node: &NodeRecord) {
+///     let lease = if node.alive { "expires" } else { "expired" };
+///     println!("{} on {}: version {}", node.info.id, node.info.host, node.info.binary_version);
+///     println!("its lease {lease} at {}", node.lease_until);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeRecord {
     /// The data registered by the node.

@@ -8,6 +8,20 @@ use serde::{Deserialize, Serialize};
 use super::Actor;
 
 /// What a node must do.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{NodeAction, NodeRecord};
+///
+/// fn state(node: &NodeRecord) -> &'static str {
+///     match &node.info.request {
+///         _ if !node.alive => "lost",
+///         Some(request) => request.action.state(),
+///         None => "running",
+///     }
+/// }
+/// assert_eq!(NodeAction::Quiet.state(), "quiet");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -29,6 +43,16 @@ impl NodeAction {
 }
 
 /// What an operator has requested of a node, with who and when.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{Actor, NodeAction, NodeRequest};
+///
+/// let ada = Actor::new("ada").via("cli").reason("a new kernel");
+/// let request = NodeRequest::new(NodeAction::Stop, Some(ada), "2026-11-17T12:00:00Z".parse()?);
+/// assert_eq!(request.to_string(), "ada (cli), reason: a new kernel");
+/// # Ok::<_, jiff::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NodeRequest {

@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::{Actor, CommandReply, Due, ErasedRows, Erasure, Filter, JobId, OperationId, Placement};
 
 /// What a bulk operation does with each job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{BulkVerb, Due, Placement};
+/// use std::time::Duration;
+///
+/// let later = BulkVerb::Reschedule(Due::In(Duration::from_secs(3600)));
+/// let elsewhere = BulkVerb::Move(Placement::default().queue("bulk"));
+/// assert_eq!(format!("{later}, {elsewhere}"), "reschedule, move");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,6 +60,18 @@ impl fmt::Display for BulkVerb {
 }
 
 /// The jobs that a bulk operation changes first, before it waits.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::Canary;
+///
+/// // Retries 20 jobs. Continues with the rest if at most one of them fails again.
+/// let canary = Canary::new(20).max_failed_percent(5);
+/// assert_eq!(canary.max_failed_percent, Some(5));
+///
+/// // Without a percentage, an operator resumes the operation.
+/// assert_eq!(Canary::new(20).max_failed_percent, None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Canary {
@@ -79,6 +101,20 @@ impl Canary {
 }
 
 /// The state of a bulk operation.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{OperationRecord, OperationState};
+///
+/// fn next_step(operation: &OperationRecord) -> &'static str {
+///     match operation.state {
+///         state if state.is_ended() => "nothing to do",
+///         OperationState::CanaryWaiting => "look at the canary, then resume or abort",
+///         OperationState::Paused => "resume or abort",
+///         _ => "wait",
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -120,6 +156,22 @@ impl fmt::Display for OperationState {
 }
 
 /// A bulk operation as it is stored. [`rules::operation::prepare`](crate::rules::operation::prepare) creates one.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::OperationRecord;
+///
+/// fn show(operation: &OperationRecord) -> String {
+///     let OperationRecord { verb, filter, changed, expected, state, .. } = operation;
+///     format!("{verb} `{filter}`: {changed} of {expected} jobs, {state}")
+/// }
+/// # use ratchet_store::model::{BulkVerb, Filter, OperationId};
+/// # let id = OperationId::from_uuid(uuid::Uuid::from_u128(7));
+/// # let filter = Filter::any().queue("mail");
+/// # let mut operation = ratchet_store::rules::operation::prepare(id, BulkVerb::Retry, &filter, jiff::Timestamp::UNIX_EPOCH, None);
+/// # (operation.changed, operation.expected) = (200, 512);
+/// # assert_eq!(show(&operation), "retry `state:failed queue:mail`: 200 of 512 jobs, running");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OperationRecord {

@@ -19,6 +19,22 @@ pub struct Acceptor {
 }
 
 /// A pipeline whose hand-offs a job accepts.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::PipelineRecord;
+///
+/// fn show(pipeline: &PipelineRecord) -> String {
+///     match pipeline.room() {
+///         Some(0) => format!("{} is full and has refused {}", pipeline.pipeline, pipeline.refusals),
+///         Some(room) => format!("{} has room for {room}", pipeline.pipeline),
+///         None => format!("{} has no limit", pipeline.pipeline),
+///     }
+/// }
+/// # let acceptor = ratchet_store::model::Acceptor { pipeline: "index".to_owned(), job: "add".to_owned(), backlog_limit: Some(10) };
+/// # let pipeline = |backlog| PipelineRecord::stored(acceptor.clone(), "shop".to_owned(), backlog, 3);
+/// # assert_eq!((show(&pipeline(4)), show(&pipeline(12))), ("index has room for 6".to_owned(), "index is full and has refused 3".to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PipelineRecord {
@@ -59,6 +75,21 @@ pub struct NewAdmission {
 }
 
 /// A hand-off that was admitted as a job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::HandOffAdmission;
+/// use std::time::Duration;
+///
+/// fn slow(admissions: &[HandOffAdmission]) -> impl Iterator<Item = &str> {
+///     let is_slow = |admission: &&HandOffAdmission| admission.latency() > Duration::from_secs(60);
+///     admissions.iter().filter(is_slow).map(|admission| admission.key.as_str())
+/// }
+/// # let from = ratchet_store::model::JobId::from_uuid(uuid::Uuid::from_u128(7));
+/// # let (handed_at, admitted_at) = ("2026-11-17T12:00:00Z".parse().unwrap(), "2026-11-17T12:01:01Z".parse().unwrap());
+/// # let admission = HandOffAdmission { pipeline: "index".to_owned(), key: "page-4".to_owned(), from, handed_at, admitted_at };
+/// # assert_eq!(slow(&[admission]).collect::<Vec<_>>(), ["page-4"]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HandOffAdmission {
     /// The name of the pipeline.

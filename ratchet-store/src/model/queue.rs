@@ -10,6 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::{Declarations, Rate, RateWindow};
 
 /// The limits of a queue over the whole cluster.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{QueueLimits, Rate};
+/// use std::time::Duration;
+///
+/// let mut limits = QueueLimits::default();
+/// limits.concurrency = Some(20);
+/// limits.rate = Some(Rate { jobs: 100, per: Duration::from_secs(1) });
+/// limits.fair = true;
+/// assert!(limits.problem().is_none() && !limits.is_empty());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QueueLimits {
@@ -75,6 +87,27 @@ pub struct QueueRules {
 }
 
 /// The limits that one program declares for a queue.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{DeclaredLimits, QueueRecord};
+///
+/// // Programs whose limits do not apply, because an operator has set others.
+/// fn overruled(queue: &QueueRecord) -> Vec<&DeclaredLimits> {
+///     let Some(set) = queue.rules.set_by_operator else { return Vec::new() };
+///     queue.rules.declared.iter().filter(|declared| declared.limits != set).collect()
+/// }
+/// # let declared = DeclaredLimits { program: "shop".to_owned(), limits: Default::default() };
+/// # let mut rules = ratchet_store::model::QueueRules::default();
+/// # rules.declared.push(declared);
+/// # let gate = ratchet_store::model::Gate::Open { most: 1 };
+/// # let mut queue = QueueRecord { queue: "mail".to_owned(), rules, running: 0, gate, full_keys: 0 };
+/// # assert!(overruled(&queue).is_empty());
+/// # let mut limits = ratchet_store::model::QueueLimits::default();
+/// # limits.concurrency = Some(1);
+/// # queue.rules.set_by_operator = Some(limits);
+/// # assert_eq!(overruled(&queue)[0].program, "shop");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclaredLimits {
     /// The name of the program.

@@ -8,6 +8,18 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A maximum number of claims in any window of a period. Retries count.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{Gate, QueueLimits, QueueRules, Rate};
+/// use std::time::Duration;
+///
+/// let mut rules = QueueRules::default();
+/// rules.limits.rate = Some(Rate { jobs: 100, per: Duration::from_secs(60) });
+/// # let now = "2026-11-17T12:00:00Z".parse().expect("a time");
+/// rules.claimed(80, now);
+/// assert_eq!(rules.gate(0, now), Gate::Open { most: 20 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// The maximum number of claims per period.

@@ -16,6 +16,25 @@ use super::{
 ///
 /// Serialized without the arguments of the job and of its callbacks, and without the output of the job that it follows,
 /// because they may be secret.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{JobRecord, JobState};
+///
+/// fn show(job: &JobRecord) -> String {
+///     match (job.state, &job.envelope) {
+///         (JobState::Failed, Some(envelope)) => format!("failed: {}", envelope.failure.message),
+///         (JobState::Pending, _) if job.attempts > 0 => format!("retried at {}", job.due),
+///         (state, _) => format!("{} is {state}", job.spec.name),
+///     }
+/// }
+/// # use ratchet_store::model::{JobId, JobSpec};
+/// # let (id, at) = (JobId::from_uuid(uuid::Uuid::from_u128(7)), jiff::Timestamp::UNIX_EPOCH);
+/// # let mut job = JobRecord::pending(id, JobSpec::new("mail", Vec::new()), at, at);
+/// # assert_eq!(show(&job), "mail is PENDING");
+/// # job.attempts = 1;
+/// # assert_eq!(show(&job), "retried at 1970-01-01T00:00:00Z");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct JobRecord {

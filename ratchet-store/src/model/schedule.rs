@@ -50,6 +50,26 @@ pub struct Declared {
 }
 
 /// How occurrences are handled that were missed because no worker was running.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::{model, self as store}; }
+/// use ratchet::model::{JobSpec, Missed, ScheduleRecord};
+/// use ratchet::store::rules::recurring::{Cron, fire};
+///
+/// let cron = Cron::new("@hourly", "UTC")?;
+/// let mut schedule = ScheduleRecord::new("report", JobSpec::new("report", Vec::new()), "@hourly");
+/// schedule.next = Some("2026-11-17T01:00:00Z".parse()?);
+///
+/// // No worker was running from midnight to noon: twelve occurrences were missed.
+/// schedule.missed = Missed::CatchUp(3);
+/// let firing = fire(&schedule, &cron, "2026-11-17T12:30:00Z".parse()?).expect("it is due");
+/// assert_eq!(firing.occurrences.len(), 3);
+/// # schedule.missed = Missed::FireOnce;
+/// # assert_eq!(fire(&schedule, &cron, "2026-11-17T12:30:00Z".parse()?).expect("it is due").occurrences.len(), 1);
+/// # schedule.missed = Missed::Skip;
+/// # assert_eq!(fire(&schedule, &cron, "2026-11-17T12:30:00Z".parse()?).expect("it is due").occurrences.len(), 0);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -64,6 +84,17 @@ pub enum Missed {
 }
 
 /// What happens if an occurrence falls due while the job of an earlier one has not ended.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{JobId, JobSpec, NewJob, OnConflict, Overlap};
+///
+/// # let id = JobId::from_uuid(uuid::Uuid::from_u128(7));
+/// let mut job = NewJob::new(id, JobSpec::new("report", Vec::new()));
+/// Overlap::Skip.apply(&mut job, "nightly");
+/// assert_eq!(job.spec.business_key.as_deref(), Some("schedule:nightly"));
+/// assert_eq!(job.on_conflict, OnConflict::ReturnHolder); // the earlier job, if it has not ended
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -17,6 +17,22 @@ pub use query::{StatsBy, StatsHistory, StatsQuery};
 pub use tier::StatsTier;
 
 /// How many runs and jobs were counted.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::StatCounts;
+///
+/// let mut today = StatCounts::default();
+/// (today.started, today.succeeded, today.retried) = (10, 7, 2);
+/// assert_eq!(today.ended(), 9);
+///
+/// let an_hour_ago = today;
+/// today.succeeded += 5;
+/// assert_eq!(today.since(&an_hour_ago).ended(), 5);
+/// for (name, count) in StatCounts::NAMES.iter().zip(today.values()) {
+///     println!("{name}: {count}");
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatCounts {

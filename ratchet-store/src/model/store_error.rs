@@ -6,6 +6,22 @@ use std::fmt;
 use super::limits::LimitError;
 
 /// A failure of the store itself, never of a job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::{StoreError, self as store}; }
+/// use ratchet::StoreError;
+/// use ratchet::store::StoreErrorKind;
+///
+/// fn report(error: &StoreError) -> String {
+///     match error.kind() {
+///         _ if error.is_transient() => format!("try again later: {error}"),
+///         StoreErrorKind::Data => format!("the request was refused: {error}"),
+///         _ => format!("an operator must act: {error}"),
+///     }
+/// }
+/// let error = StoreError::new(StoreErrorKind::Full, "no disk space is left");
+/// assert_eq!(report(&error), "try again later: no disk space is left");
+/// ```
 #[derive(Debug)]
 pub struct StoreError {
     kind: StoreErrorKind,

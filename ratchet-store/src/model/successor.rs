@@ -7,6 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::{GroupId, JobId, JobState};
 
 /// How a job is linked by edit and retry. Most jobs have no such links.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{JobId, Succession};
+///
+/// let failed: JobId = "01a1e59f-1126-7000-aa3b-d90d531ee120".parse()?;
+/// let edited: JobId = "01a1e5a0-0000-7000-aa3b-d90d531ee121".parse()?;
+/// let links = Succession::new(None, Some(edited)); // the links of the failed job
+/// if let Some(successor) = links.successor {
+///     println!("{failed} was edited, see {successor}");
+/// }
+/// # assert_eq!(links.successor_of, None);
+/// # Ok::<_, uuid::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Succession {

@@ -39,6 +39,21 @@ pub struct ClaimContext {
 }
 
 /// A reason why a pending job is not running.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::rules as manage; }
+/// use ratchet::manage::{Explanation, Waiting};
+///
+/// // Whether a job waits only because an operator has paused its queue.
+/// fn is_only_paused(explanation: &Explanation) -> bool {
+///     let Explanation::Waits(reasons) = explanation else { return false };
+///     reasons.iter().all(|reason| matches!(reason, Waiting::QueuePaused { .. }))
+/// }
+///
+/// let paused = Waiting::QueuePaused { queue: "mail".to_owned() };
+/// assert_eq!(paused.to_string(), "queue `mail` is paused");
+/// assert!(is_only_paused(&Explanation::Waits(vec![paused])));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -148,6 +163,25 @@ pub enum Waiting {
 }
 
 /// The answer to "why is this job not running?".
+///
+/// ```
+/// # use ratchet_store::model::{JobId, JobRecord, JobSpec};
+/// # use ratchet_store::rules::ClaimContext;
+/// # mod ratchet { pub use ratchet_store::rules as manage; }
+/// use ratchet::manage::Explanation;
+///
+/// fn show(explanation: &Explanation) {
+///     match explanation {
+///         Explanation::Waits(reasons) => reasons.iter().for_each(|reason| println!("- {reason}")),
+///         other => println!("{other}"),
+///     }
+/// }
+/// # let (id, now) = (JobId::from_uuid(uuid::Uuid::from_u128(7)), jiff::Timestamp::UNIX_EPOCH);
+/// # let job = JobRecord::pending(id, JobSpec::new("mail", Vec::new()), now, now);
+/// # let explanation = ClaimContext::new(job, now).explain(5);
+/// show(&explanation);
+/// assert_eq!(explanation.to_string(), "no live worker knows `mail` in version 1");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

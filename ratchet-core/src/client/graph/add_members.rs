@@ -12,6 +12,16 @@ use ratchet_store::model::{Extend, Inserted, NewJob, Step};
 
 /// More children of an open batch, about to be added: `.await` it, or add it in a transaction with `.in_tx(&mut tx)`. All
 /// of them are added, or none.
+///
+/// ```
+/// # use ratchet_core::{FirstStep, GroupHandle, SubmitError};
+/// # async fn demo<J: FirstStep>(batch: &GroupHandle, pages: Vec<J>) -> Result<(), SubmitError> {
+/// // The batch was submitted with `open()`, before the number of pages was known.
+/// let handles = batch.add(pages).and_seal().await?;
+/// println!("{} pages were added to {}", handles.len(), batch.id());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "the children are added only when this is awaited"]
 pub struct AddMembers<J> {

@@ -178,6 +178,19 @@ impl<'a, T: 'static> IntoFuture for Chain<'a, T> {
 }
 
 /// A handle to a submitted chain whose last step returns `T`.
+///
+/// ```
+/// # use ratchet_core::{ChainHandle, FirstStep, Job, Ratchet, StepAfter};
+/// # async fn demo<A: FirstStep, B: StepAfter<A::Output, Output = u64>>(ratchet: &Ratchet, extract: A, load: B) -> Result<(), Box<dyn std::error::Error>>
+/// # where A::Output: 'static {
+/// let chain: ChainHandle<u64> = ratchet.chain(extract).then(load).await?;
+/// println!("{}", chain.group().to_text().await?);
+///
+/// let rows = chain.wait().await?; // the output of `load`
+/// println!("{rows} rows were loaded by chain {}", chain.id());
+/// # Ok(())
+/// # }
+/// ```
 pub struct ChainHandle<T> {
     pub(in crate::client) group: GroupHandle,
     /// The last step, if it is a job of this submit. `None` if the chain was submitted earlier under its idempotency

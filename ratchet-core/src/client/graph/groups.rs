@@ -9,6 +9,19 @@ use crate::client::Ratchet;
 use crate::runtime::Core;
 
 /// Lists chains, batches and workflows; see [`Ratchet::groups`].
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; pub use ratchet_store::model; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::graph::GroupFilter;
+/// use ratchet::model::GroupState;
+///
+/// let failed = GroupFilter::any().name("import").state(GroupState::Failed);
+/// let newest = ratchet.groups().list(&failed, None, 20).await?;
+/// let older = ratchet.groups().list(&failed, newest.last().map(|group| group.id), 20).await?;
+/// # drop(older); Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Groups {
     core: Arc<Core>,

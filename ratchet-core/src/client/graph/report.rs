@@ -5,6 +5,22 @@ use crate::job::{Inject, InjectError, InjectRequirement};
 use ratchet_store::model::{GroupCounts, GroupId, GroupKind, GroupState};
 
 /// The group that a callback follows: `#[inject] batch: GroupReport`.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; pub use ratchet_store::model; }
+/// use ratchet::graph::GroupReport;
+/// use ratchet::model::{GroupCounts, GroupState};
+///
+/// // The function of a callback. With `#[job]`, its argument is `#[inject] batch: GroupReport`.
+/// fn summary(batch: GroupReport) -> String {
+///     format!("{}: {} of {} succeeded", batch.name, batch.counts.succeeded, batch.counts.total)
+/// }
+///
+/// let mut counts = GroupCounts::of(10);
+/// (counts.succeeded, counts.failed) = (9, 1);
+/// let report = GroupReport::for_test("import", GroupState::Failed, counts);
+/// assert_eq!(summary(report), "import: 9 of 10 succeeded");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupReport {

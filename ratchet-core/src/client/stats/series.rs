@@ -13,6 +13,22 @@ use ratchet_store::model::{
 
 /// A part of the history, as one series per queue, job name or both; see
 /// [`StatsRequest::series`](super::StatsRequest::series).
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// use ratchet::metrics::StatsBy;
+///
+/// let day = ratchet.stats().series(StatsBy::Name).await?;
+/// for series in &day.series {
+///     println!("{}: {} dead letters", series.name, series.total().counts.failed);
+/// }
+/// for deploy in &day.deploys {
+///     println!("{} {} since {}", deploy.program, deploy.binary_version, deploy.at);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatsSpan {
@@ -29,6 +45,18 @@ pub struct StatsSpan {
 }
 
 /// The points of one queue, job name or both, or of everything; see [`StatsRequest::points`](super::StatsRequest::points).
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// let mail = ratchet.stats().queue("mail").points().await?;
+/// let busiest = mail.points.iter().max_by_key(|point| point.counts.started);
+/// if let Some(busiest) = busiest {
+///     println!("{} runs were started at {}", busiest.counts.started, busiest.at);
+/// }
+/// println!("{} runs in all", mail.total().counts.started);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatsSeries {
@@ -46,6 +74,19 @@ pub struct StatsSeries {
 }
 
 /// The values of one slot of time.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// use ratchet::metrics::StatsPoint;
+///
+/// fn show(point: &StatsPoint) {
+///     println!("{}: {} started, {} failed", point.at, point.counts.started, point.counts.failed);
+///     println!("median wait {:?}, p95 of runs {:?}", point.wait.p50, point.run.p95);
+///     if let Some(gauges) = &point.gauges {
+///         println!("{} jobs waited", gauges.depth);
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatsPoint {
@@ -63,6 +104,19 @@ pub struct StatsPoint {
 }
 
 /// The distribution of durations. The quantiles are exact to within 9 %.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as metrics; }
+/// use ratchet::metrics::{DurationStats, Histogram};
+/// use std::time::Duration;
+///
+/// // 99 runs of about 0.1 s, and one of about 30 s.
+/// let runs = Histogram::from_parts(0, vec![(-14, 99), (19, 1)], 40_000_000_000).expect("it is valid");
+/// let runs = DurationStats::new(runs);
+/// assert_eq!((runs.count, runs.mean), (100, Some(Duration::from_millis(400))));
+/// assert!(runs.p99 < Some(Duration::from_millis(110)));
+/// assert!(runs.histogram.quantile(1.0) > Some(25.0));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DurationStats {
@@ -112,6 +166,16 @@ impl DurationStats {
 }
 
 /// The state of queues in a slot of time.
+///
+/// ```
+/// # async fn demo(ratchet: ratchet_core::Ratchet) -> Result<(), ratchet_core::StoreError> {
+/// let mail = ratchet.stats().queue("mail").points().await?;
+/// let sampled = mail.points.iter().filter_map(|point| point.gauges.as_ref());
+/// let deepest = sampled.map(|gauges| gauges.depth).max();
+/// println!("at most {} jobs waited", deepest.unwrap_or_default());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PointGauges {

@@ -5,6 +5,19 @@ use serde::Serialize;
 use crate::model::{JobId, JobRecord};
 
 /// A request for one page of a listing.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{Page, PageRequest};
+///
+/// // The page after another one, with the same number of jobs.
+/// fn next(request: PageRequest, page: &Page) -> Option<PageRequest> {
+///     page.next.map(|job| PageRequest { before: Some(job), ..request })
+/// }
+///
+/// let first = PageRequest { limit: 20, ..PageRequest::default() };
+/// assert_eq!(next(first, &Page::default()), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     /// Continue behind this job: the `next` of the previous page. Without it the listing begins with the first page.

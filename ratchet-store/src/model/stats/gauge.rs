@@ -83,6 +83,21 @@ impl GaugeRow {
 }
 
 /// The first appearance of a version of a program.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{DeployMark, StatsHistory};
+///
+/// // The deploy after which something in the history has changed.
+/// fn deploy_before(history: &StatsHistory, change: jiff::Timestamp) -> Option<&DeployMark> {
+///     history.deploys.iter().rev().find(|deploy| deploy.at <= change)
+/// }
+/// # let deploy = |at: &str, version| DeployMark::new(at.parse().unwrap(), "shop", version);
+/// # let deploys = vec![deploy("2026-11-16T09:00:00Z", "1.4.0"), deploy("2026-11-17T09:00:00Z", "1.5.0")];
+/// # let history = StatsHistory::new(Vec::new(), Vec::new(), deploys);
+/// # let before = |change: &str| deploy_before(&history, change.parse().unwrap()).map(|deploy| deploy.binary_version.as_str());
+/// # assert_eq!((before("2026-11-17T08:00:00Z"), before("2026-11-15T08:00:00Z")), (Some("1.4.0"), None));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct DeployMark {

@@ -6,6 +6,18 @@ use serde::Serialize;
 use super::{DeployMark, GaugeRow, StatRow, StatsTier};
 
 /// By what the rows of a slot are added up.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::model; }
+/// use ratchet::model::{StatsBy, StatsQuery, StatsTier};
+///
+/// // How much each queue has done: one row for every hour and queue.
+/// # let (from, until) = ("2026-11-16T00:00:00Z".parse()?, "2026-11-17T00:00:00Z".parse()?);
+/// let mut query = StatsQuery::new(StatsTier::Hour, from, until);
+/// assert_eq!(query.by, StatsBy::Slot);
+/// query.by = StatsBy::Queue;
+/// # Ok::<_, jiff::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatsBy {

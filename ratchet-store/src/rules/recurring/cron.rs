@@ -28,6 +28,20 @@ pub struct Cron {
 }
 
 /// The error returned for an invalid schedule.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_store::rules::recurring as schedule; }
+/// use ratchet::schedule::{Cron, CronError};
+///
+/// let help = |expression, zone| match Cron::new(expression, zone) {
+///     Err(CronError::Zone(zone)) => format!("`{zone}` is not a time zone"),
+///     Err(error) => error.to_string(),
+///     Ok(_) => "it is valid".to_owned(),
+/// };
+/// assert_eq!(help("@daily", "Berlin"), "`Berlin` is not a time zone");
+/// assert_eq!(help("@daily", "Europe/Berlin"), "it is valid");
+/// assert!(help("daily", "UTC").starts_with("cannot read the cron expression `daily`"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CronError {

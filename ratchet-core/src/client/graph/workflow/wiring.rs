@@ -32,6 +32,18 @@ pub(super) struct Binding {
 }
 
 /// A reference to a step of a workflow, used to declare it as the parent of another step.
+///
+/// ```
+/// # use ratchet_core::{FirstStep, Ratchet, StepAfter, SubmitError};
+/// # async fn demo<A: FirstStep, B: StepAfter<A::Output>>(ratchet: &Ratchet, charge: A, ship: B) -> Result<(), SubmitError> {
+/// let mut order = ratchet.workflow("order");
+/// let charge = order.first("charge", charge);
+/// order.step("ship", ship, |step| step.after(&charge));
+/// order.await?;
+/// println!("the charge is job {:?}", charge.job_id());
+/// # Ok(())
+/// # }
+/// ```
 pub struct StepRef<S> {
     point: Vertex,
     _step: PhantomData<fn() -> S>,
@@ -65,6 +77,20 @@ impl<S: Job> StepRef<S> {
 }
 
 /// Marks a step that is a whole chain or batch instead of a single job.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; }
+/// # async fn demo<A: ratchet_core::FirstStep, B: ratchet_core::FirstStep>(ratchet: &ratchet_core::Ratchet, rows: Vec<A>, report: B) -> Result<(), ratchet_core::SubmitError> {
+/// use ratchet::graph::{GroupStep, StepRef};
+///
+/// let mut import = ratchet.workflow("import");
+/// let all = ratchet.batch("rows").jobs(rows);
+/// let all: StepRef<GroupStep> = import.batch("rows", all, |step| step);
+/// import.step("report", report, |step| step.after_end(&all));
+/// import.await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct GroupStep;
@@ -72,6 +98,21 @@ pub struct GroupStep;
 /// The output that a step passes to the steps after it. A group passes none.
 ///
 /// This trait is sealed: jobs and [`GroupStep`] implement it.
+///
+/// ```
+/// # mod ratchet { pub use ratchet_core as graph; pub use ratchet_core::*; }
+/// use ratchet::Job;
+/// use ratchet::graph::{NoOutput, StepAfter, StepOptions, StepOutput, StepRef};
+///
+/// // Waits for each of these steps: jobs that return the same type, or groups.
+/// fn after_all<'a, J, P, T>(step: StepOptions<'a, J>, parents: &[StepRef<P>]) -> StepOptions<'a, J>
+/// where
+///     J: Job + StepAfter<T>,
+///     P: StepOutput<Output = T>,
+/// {
+///     parents.iter().fold(step, |step, parent| step.after(parent))
+/// }
+/// ```
 pub trait StepOutput: sealed::Sealed {
     /// The type of the output.
     type Output;
