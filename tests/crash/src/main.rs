@@ -8,6 +8,7 @@
 //! ratchet-crash-tests suspects
 //! ratchet-crash-tests versions
 //! ratchet-crash-tests order
+//! ratchet-crash-tests rollout --before EXECUTABLE --next EXECUTABLE [--seconds N]
 //! ratchet-crash-tests handoff
 //! ratchet-crash-tests folding [--kills N] [--seed S]
 //! ratchet-crash-tests rotation [--rounds N] [--rows N]
@@ -35,6 +36,7 @@ mod matrix;
 mod older;
 mod order;
 mod pages;
+mod rollout;
 mod rotation;
 mod server;
 mod submit;
@@ -67,13 +69,14 @@ async fn main() -> ExitCode {
         "folding" => folding::run(&args).await,
         "folding-work" => folding::work(&args).await,
         "order" => order::run(&args).await,
+        "rollout" => rollout::run(&args).await,
         "order-work" => order::work(&args).await,
         "rotation" => rotation::run(&args).await,
         "rotation-work" => rotation::work(&args).await,
         "rotation-submit" => rotation::submit(&args).await,
         "rotation-reencrypt" => rotation::reencrypt(&args).await,
         _ => {
-            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rotation`, `handoff`, `folding` or `audit`";
+            let verbs = "`matrix`, `chaos`, `fence`, `suspects`, `versions`, `order`, `rollout`, `rotation`, `handoff`, `folding` or `audit`";
             Err(format!("the first argument must be {verbs}").into())
         }
     };
