@@ -89,7 +89,19 @@ fn param(
         return injected(argument, &marks, input, from, owner, taken, errors);
     }
     let options = marks.options.unwrap_or_default();
-    let pat = stored_name(&argument.pat, errors)?;
+    let pat = match &*argument.pat {
+        pat @ Pat::TupleStruct(_) if comes_from_runtime(&argument.ty) => {
+            let (pat, ty) = (idents::text(pat.to_token_stream()), types::text(&argument.ty));
+            errors.push(
+                &argument.pat,
+                format_args!(
+                    "`{ty}` comes from the runtime: add `#[inject]`, `#[inject] {pat}: {ty}`"
+                ),
+            );
+            return None;
+        }
+        pat => stored_name(pat, errors)?,
+    };
     let ident = pat.ident.clone();
     let mut ty = (*argument.ty).clone();
     if !check_forgotten_inject(&ident, &ty, errors) {
@@ -249,26 +261,34 @@ fn check_owned(
 /// Suggests `#[inject]` for a type spelled like an injected one. Such a type would be rejected later, with a less
 /// helpful message.
 fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
-    let bare = match ty {
-        Type::Reference(borrow) => &borrow.elem,
-        ty => ty,
-    };
-    let Type::Path(path) = bare else { return false };
-    let Some(last) = path.path.segments.last() else { return false };
-    let generic = matches!(last.arguments, PathArguments::AngleBracketed(_));
-    let runtime = match last.ident.to_string().as_str() {
-        "JobContext" => true,
-        "State" | "Finished" => generic,
-        _ => false,
-    };
+    let runtime = comes_from_runtime(ty);
     if runtime {
-        let text = types::text(bare);
+        let text = types::text(without_reference(ty));
         errors.push(
             ty,
             format_args!("argument `{name}` comes from the runtime: add `#[inject]`, `#[inject] {name}: {text}`"),
         );
     }
     runtime
+}
+
+/// Returns whether an argument of this type can only be injected.
+fn comes_from_runtime(ty: &Type) -> bool {
+    let Type::Path(path) = without_reference(ty) else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    let generic = matches!(last.arguments, PathArguments::AngleBracketed(_));
+    match last.ident.to_string().as_str() {
+        "JobContext" => true,
+        "State" | "Finished" => generic,
+        _ => false,
+    }
+}
+
+fn without_reference(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(borrow) => &borrow.elem,
+        ty => ty,
+    }
 }
 
 fn check_injected_once(sig: &Signature, params: &[Param], errors: &mut Errors) {
