@@ -199,7 +199,8 @@ impl Session<'_> {
         let mut done = Redriven::default();
         let mut after = Vec::new();
         while done.retried.len() < limit {
-            let failed = sqlx::query(sql::job::LIST_FAILED).bind(after.as_slice()).bind(CHUNK);
+            let failed =
+                sqlx::query(sql::job::LIST_FAILED.as_str()).bind(after.as_slice()).bind(CHUNK);
             let failed = failed.fetch_all(&mut *self.conn).await?;
             if failed.is_empty() {
                 break;

@@ -138,7 +138,7 @@ impl Session<'_> {
             text.as_ref().is_some_and(|text| text.contains(char::REPLACEMENT_CHARACTER))
         };
         if [own, slot_key, progress, checkpoint].into_iter().any(odd) {
-            let row = sqlx::query(sql::unreadable::GET_JOB).bind(numbers[0]);
+            let row = sqlx::query(sql::unreadable::GET_JOB.as_str()).bind(numbers[0]);
             let row = row.fetch_one(&mut *self.conn).await?;
             let template = self.template(row.try_get("template")?).await?;
             job_row(&row, &template)?;

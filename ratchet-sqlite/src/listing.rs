@@ -61,7 +61,8 @@ impl Statement {
         };
         let text = if filter.oldest_first { oldest } else { newest };
         if !compares {
-            return Ok(Self { text: text.into_sql_str(), parameter });
+            let text = AssertSqlSafe(sql::whole_jobs(text)).into_sql_str();
+            return Ok(Self { text, parameter });
         }
         let needed = [
             (!filter.arguments.is_empty(), "payload"),

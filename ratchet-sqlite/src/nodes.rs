@@ -183,9 +183,9 @@ impl Session<'_> {
             }
         }
         sqlx::query(sql::node::DELETE_DEAD_NODES).bind(now).execute(&mut *self.conn).await?;
-        let rows = sqlx::query(sql::node::LIST_ORPHANS).bind(now).bind(i64::from(limit));
+        let rows = sqlx::query(sql::node::LIST_ORPHANS.as_str()).bind(now).bind(i64::from(limit));
         let mut rows = rows.fetch_all(&mut *self.conn).await?;
-        let strays = sqlx::query(sql::node::LIST_STRAYS).bind(i64::from(limit));
+        let strays = sqlx::query(sql::node::LIST_STRAYS.as_str()).bind(i64::from(limit));
         rows.extend(strays.fetch_all(&mut *self.conn).await?);
         let mut orphans = Vec::new();
         for row in rows.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {

@@ -33,7 +33,7 @@ pub(crate) struct Look<'a> {
 
 impl Look<'_> {
     pub(crate) async fn get(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
-        let row = sqlx::query(sql::job::GET_JOB)
+        let row = sqlx::query(sql::job::GET_JOB.as_str())
             .bind(bytes(id.uuid()))
             .fetch_optional(&mut *self.conn)
             .await?;
@@ -111,7 +111,8 @@ impl Look<'_> {
                     break;
                 }
             }
-            let whole = self.read_jobs(sqlx::query(sql::job::GET_JOBS).bind(json(&can_match)?));
+            let whole =
+                self.read_jobs(sqlx::query(sql::job::GET_JOBS.as_str()).bind(json(&can_match)?));
             let whole = whole.await?.into_iter().map(|listed| (listed.seq, listed));
             let mut whole: HashMap<i64, ListedJob> = whole.collect();
             for (row, seq) in compared {
@@ -160,7 +161,7 @@ impl Look<'_> {
         }
         let mut search = Search::new(filter, Source::Ids(&filter.ids), page);
         for id in ids {
-            let row = sqlx::query(sql::job::GET_JOB).bind(bytes(id.uuid()));
+            let row = sqlx::query(sql::job::GET_JOB.as_str()).bind(bytes(id.uuid()));
             let Some(row) = row.fetch_optional(&mut *self.conn).await? else { continue };
             let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
             if !search.add(&job) {

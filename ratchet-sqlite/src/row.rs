@@ -170,7 +170,7 @@ pub(crate) enum Held {
 impl Session<'_> {
     /// Reads a job. Returns `None` if it does not exist or cannot be read. A job that cannot be read is set aside.
     pub(crate) async fn load(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
-        let row = sqlx::query(sql::job::GET_JOB)
+        let row = sqlx::query(sql::job::GET_JOB.as_str())
             .bind(bytes(id.uuid()))
             .fetch_optional(&mut *self.conn)
             .await?;

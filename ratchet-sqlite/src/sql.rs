@@ -5,6 +5,24 @@ use std::sync::{Arc, LazyLock};
 
 use sqlx::AssertSqlSafe;
 
+/// A statement that returns whole jobs, with the names of their columns in place of `job.*`.
+///
+/// A later version may add a column. A connection that has prepared `job.*` before would then get more columns than it
+/// expects.
+pub(crate) type WholeJobs = LazyLock<String>;
+
+/// The columns of a job.
+const JOB_COLUMNS: &str = "seq id state ready queue sort_key due queued_at template payload own \
+    scoped_key slot_key slot_limit fence run generation attempts crashes deferrals node lease \
+    handler_started probe started_at finished_at queue_wait duration lane paused_from canceled progress checkpoint \
+    output error envelope warnings grp linked wait root_cause expires tenant";
+
+/// Names the columns of a job in a statement that has `job.*`.
+pub(crate) fn whole_jobs(statement: &str) -> String {
+    let columns = JOB_COLUMNS.split_whitespace().map(|column| format!("job.{column}"));
+    statement.replacen("job.*", &columns.collect::<Vec<_>>().join(", "), 1)
+}
+
 pub(crate) mod archive {
     pub(crate) const COUNT_JOBS: &str = include_str!("../sql/archive/count_jobs.sql");
     pub(crate) const DELETE_ARCHIVED: &str = include_str!("../sql/archive/delete_archived.sql");
@@ -147,6 +165,8 @@ pub(crate) mod gate {
 }
 
 pub(crate) mod graph {
+    use super::WholeJobs;
+
     pub(crate) const DELETE_EDGES: &str = include_str!("../sql/graph/delete_edges.sql");
     pub(crate) const DELETE_GROUP: &str = include_str!("../sql/graph/delete_group.sql");
     pub(crate) const DELETE_GROUP_EDGES: &str = include_str!("../sql/graph/delete_group_edges.sql");
@@ -158,7 +178,8 @@ pub(crate) mod graph {
     pub(crate) const LIST_EDGES: &str = include_str!("../sql/graph/list_edges.sql");
     pub(crate) const LIST_GROUPS: &str = include_str!("../sql/graph/list_groups.sql");
     pub(crate) const LIST_INNER_GROUPS: &str = include_str!("../sql/graph/list_inner_groups.sql");
-    pub(crate) const LIST_MEMBERS: &str = include_str!("../sql/graph/list_members.sql");
+    pub(crate) static LIST_MEMBERS: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/graph/list_members.sql")));
     pub(crate) const LIST_OLD_GROUPS: &str = include_str!("../sql/graph/list_old_groups.sql");
     pub(crate) const SAVE_LAST: &str = include_str!("../sql/graph/save_last.sql");
     pub(crate) const SAVE_WAIT: &str = include_str!("../sql/graph/save_wait.sql");
@@ -228,13 +249,18 @@ pub(crate) mod schedule {
 }
 
 pub(crate) mod job {
-    pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
-    pub(crate) const GET_JOBS: &str = include_str!("../sql/job/get_jobs.sql");
+    use super::WholeJobs;
+
+    pub(crate) static GET_JOB: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/job/get_job.sql")));
+    pub(crate) static GET_JOBS: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/job/get_jobs.sql")));
     pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");
     pub(crate) const LIST_EXPIRING: &str = include_str!("../sql/job/list_expiring.sql");
     pub(crate) const LIST_EXPIRING_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_expiring_oldest_first.sql");
-    pub(crate) const LIST_FAILED: &str = include_str!("../sql/job/list_failed.sql");
+    pub(crate) static LIST_FAILED: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/job/list_failed.sql")));
     pub(crate) const LIST_GROUP_JOBS: &str = include_str!("../sql/job/list_group_jobs.sql");
     pub(crate) const LIST_GROUP_JOBS_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_group_jobs_oldest_first.sql");
@@ -286,6 +312,8 @@ pub(crate) mod key_rate {
 }
 
 pub(crate) mod node {
+    use super::WholeJobs;
+
     pub(crate) const DECLARES: &str = include_str!("../sql/node/declares.sql");
     pub(crate) const DELETE_DEAD_NODES: &str = include_str!("../sql/node/delete_dead_nodes.sql");
     pub(crate) const DELETE_LEADER: &str = include_str!("../sql/node/delete_leader.sql");
@@ -300,8 +328,10 @@ pub(crate) mod node {
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
     pub(crate) const LIST_NODES: &str = include_str!("../sql/node/list_nodes.sql");
     pub(crate) const MARK_DECLARED: &str = include_str!("../sql/node/mark_declared.sql");
-    pub(crate) const LIST_STRAYS: &str = include_str!("../sql/node/list_strays.sql");
-    pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
+    pub(crate) static LIST_STRAYS: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/node/list_strays.sql")));
+    pub(crate) static LIST_ORPHANS: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/node/list_orphans.sql")));
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
     pub(crate) const SET_REQUEST: &str = include_str!("../sql/node/set_request.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
@@ -378,6 +408,8 @@ pub(crate) mod successor {
 }
 
 pub(crate) mod unreadable {
+    use super::WholeJobs;
+
     pub(crate) const CANCEL: &str = include_str!("../sql/unreadable/cancel.sql");
     pub(crate) const CLEAR_COUNTS: &str = include_str!("../sql/unreadable/clear_counts.sql");
     pub(crate) const COUNT: &str = include_str!("../sql/unreadable/count.sql");
@@ -391,7 +423,8 @@ pub(crate) mod unreadable {
     pub(crate) const FIND_JOB: &str = include_str!("../sql/unreadable/find_job.sql");
     pub(crate) const FIND_RUN: &str = include_str!("../sql/unreadable/find_run.sql");
     pub(crate) const FORGET: &str = include_str!("../sql/unreadable/forget.sql");
-    pub(crate) const GET_JOB: &str = include_str!("../sql/unreadable/get_job.sql");
+    pub(crate) static GET_JOB: WholeJobs =
+        WholeJobs::new(|| super::whole_jobs(include_str!("../sql/unreadable/get_job.sql")));
     pub(crate) const GET_REMAINS: &str = include_str!("../sql/unreadable/get_remains.sql");
     pub(crate) const GET_STEP: &str = include_str!("../sql/unreadable/get_step.sql");
     pub(crate) const LIST: &str = include_str!("../sql/unreadable/list.sql");

@@ -131,7 +131,7 @@ impl Session<'_> {
     /// Reads jobs again that a read connection could not read.
     pub(crate) async fn look_again(&mut self, jobs: &[i64]) -> Result<(), sqlx::Error> {
         for seq in jobs {
-            let row = sqlx::query(sql::unreadable::GET_JOB).bind(seq);
+            let row = sqlx::query(sql::unreadable::GET_JOB.as_str()).bind(seq);
             if let Some(row) = row.fetch_optional(&mut *self.conn).await? {
                 self.decode(&row).await?;
             }
@@ -185,7 +185,7 @@ impl Session<'_> {
         let Some((seq, column, _)) = self.find_unreadable(id).await? else { return Ok(false) };
         // If it still cannot be read, a new record is written.
         sqlx::query(sql::unreadable::FORGET).bind(json(&[seq])?).execute(&mut *self.conn).await?;
-        let row = sqlx::query(sql::unreadable::GET_JOB).bind(seq);
+        let row = sqlx::query(sql::unreadable::GET_JOB.as_str()).bind(seq);
         let Some(row) = row.fetch_optional(&mut *self.conn).await? else { return Ok(false) };
         let Some(row) = self.decode(&row).await? else { return Ok(false) };
         let due = row.job.due.as_microsecond();

@@ -7,7 +7,11 @@ fresh AS (
         AND r.version = 0
     RETURNING r.*
 ),
-later AS (DELETE FROM ratchet.scheduled WHERE job = $1 RETURNING *),
+later AS (
+    DELETE FROM ratchet.scheduled WHERE job = $1
+    RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, judges
+),
 aside AS (DELETE FROM ratchet.blocked WHERE job = $1 RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges)
 SELECT w.*, (SELECT j.tenant FROM ratchet.job j WHERE j.id = w.job) AS tenant FROM (

@@ -11,7 +11,11 @@ fresh AS (
     WHERE r.queue = a.queue AND r.sort_key = a.sort_key AND r.due = a.due AND r.job = a.id AND r.version = 0
     RETURNING r.*
 ),
-later AS (DELETE FROM ratchet.scheduled WHERE job = ANY($1) RETURNING *),
+later AS (
+    DELETE FROM ratchet.scheduled WHERE job = ANY($1)
+    RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, judges
+),
 aside AS (
     DELETE FROM ratchet.blocked WHERE job = ANY($1)
     RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,

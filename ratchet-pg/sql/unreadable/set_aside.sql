@@ -8,7 +8,11 @@ fresh AS (
         AND r.version = 0
     RETURNING r.*
 ),
-later AS (DELETE FROM ratchet.scheduled WHERE job = ANY($1::uuid[]) RETURNING *),
+later AS (
+    DELETE FROM ratchet.scheduled WHERE job = ANY($1::uuid[])
+    RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, judges
+),
 aside AS (
     DELETE FROM ratchet.blocked WHERE job = ANY($1::uuid[]) AND cause NOT IN ('parent', 'unreadable')
     RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue,

@@ -1,2 +1,2 @@
 -- The jobs of a group after the given id, ordered by id.
-SELECT * FROM ratchet_job WHERE grp = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+SELECT job.* FROM ratchet_job AS job WHERE grp = ?1 AND id > ?2 ORDER BY id LIMIT ?3

@@ -1,2 +1,2 @@
 -- The job with this id.
-SELECT * FROM ratchet_job WHERE id = ?1
+SELECT job.* FROM ratchet_job AS job WHERE id = ?1

@@ -1,2 +1,2 @@
 -- The jobs with these numbers.
-SELECT * FROM ratchet_job WHERE seq IN (SELECT value FROM json_each(?1))
+SELECT job.* FROM ratchet_job AS job WHERE seq IN (SELECT value FROM json_each(?1))

@@ -1,2 +1,2 @@
 -- The job with this seq.
-SELECT * FROM ratchet_job WHERE seq = ?1
+SELECT job.* FROM ratchet_job AS job WHERE seq = ?1

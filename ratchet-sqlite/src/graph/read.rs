@@ -109,7 +109,7 @@ async fn list_members(
     after: Option<JobId>,
     limit: u32,
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    sqlx::query(sql::graph::LIST_MEMBERS)
+    sqlx::query(sql::graph::LIST_MEMBERS.as_str())
         .bind(bytes(group.uuid()))
         .bind(after.map_or_else(Vec::new, |id| bytes(id.uuid())))
         .bind(i64::from(limit))

@@ -11,6 +11,7 @@ mod in_tx;
 #[path = "../jobs/mod.rs"]
 mod jobs;
 mod key_rates;
+mod later_columns;
 #[path = "../node/mod.rs"]
 mod node;
 mod older;
