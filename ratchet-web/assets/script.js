@@ -39,6 +39,12 @@
     setTimeout(() => { button.textContent = "copy"; }, 1200);
   }
 
+  // On a narrow screen the navigation scrolls, and shows the section of the page.
+
+  const section = document.querySelector(".side [aria-current]");
+  const sections = section && section.closest("nav");
+  if (sections) sections.scrollLeft = section.offsetLeft - sections.offsetLeft - (sections.clientWidth - section.offsetWidth) / 2;
+
   // Live updates: the page is fetched again, and parts with an id and `data-live` are replaced.
 
   function withoutCopyButtons(element) {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "a program")]
 
+#[path = "../tests/web/inventory.rs"]
+mod inventory;
 #[path = "../tests/web/shop.rs"]
 #[allow(dead_code, reason = "tests use the rest")]
 mod shop;
@@ -13,6 +15,7 @@ use ratchet_web::{Accent, Access};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:4000".to_owned());
     let shop = shop::Shop::open().await;
+    let operation = inventory::add(&shop).await;
     let ops = ratchet_web::router(shop.ratchet())
         .access(|_| Access::admin("ada@example.com"))
         .title("shop, staging")
@@ -25,6 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("retrying {}", shop.retrying);
     println!("workflow {}", shop.workflow);
     println!("batch {}", shop.batch);
+    println!("operation {operation}");
     println!("http://{}/ratchet/overview", listener.local_addr()?);
     let app = axum::Router::new().nest("/ratchet", ops);
     axum::serve(listener, app).await?;

@@ -7,7 +7,7 @@ use ratchet_core::{JobId, JobState};
 use ratchet_store::model::{EdgeTrigger, GroupState, GroupView, Member, Resolution, Vertex};
 
 use crate::link::Root;
-use crate::text::brief;
+use crate::text::{brief, counted};
 
 /// The greatest number of boxes that are drawn. Above it, steps are counted by name and state.
 pub(crate) const SMALL: u64 = 200;
@@ -37,19 +37,11 @@ pub(crate) fn drawing(root: &Root, view: &GroupView, current: Option<JobId>) -> 
     let rows = nodes.iter().map(|node| node.row + 1).max().unwrap_or(1);
     let width = size(columns) * (BOX.0 + GAP.0) - GAP.0 + 4;
     let height = size(rows) * (BOX.1 + GAP.1) - GAP.1 + 4;
-    let label = format!(
-        "Graph of {} steps: {}",
-        nodes.len(),
-        nodes
-            .iter()
-            .take(20)
-            .map(|node| format!("{} {}", node.label, node.state))
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
+    // The links of the steps say the rest. In a picture they would be hidden from assistive technology.
+    let label = format!("Graph of {}", counted(nodes.len() as u64, "step"));
     html! {
         div.scroll {
-            svg.graph viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img" aria-label=(label) {
+            svg.graph viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group" aria-label=(label) {
                 defs { marker #arrow viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
                     path.g-arrow d="M0 0L8 4L0 8z" {}
                 } }

@@ -107,8 +107,9 @@ impl Chart {
     fn table(&self) -> Markup {
         html! {
             details {
-                summary { "Values" }
+                summary { "Values" span.hidden { " of " (self.title) } }
                 div.scroll { table {
+                    caption.hidden { (self.title) }
                     thead { tr { th scope="col" { "time" } @for line in &self.lines { th.num scope="col" { (line.name) } } } }
                     tbody { @for (row, point) in self.lines.first().map(|line| &line.points).into_iter().flatten().enumerate() {
                         tr {

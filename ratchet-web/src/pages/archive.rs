@@ -33,12 +33,13 @@ pub(crate) async fn page(request: Request) -> Answer {
 
 /// Idempotency keys outlive their jobs.
 fn ledger(request: &Request) -> Markup {
+    let buttons = |keys| {
+        let buttons = action_buttons(request, act::of_target(Target::Ledger), &[("keys", keys)]);
+        html! { span.row-actions { (buttons) } }
+    };
     html! {
         p { "Idempotency keys without a lifetime are kept permanently, also after their jobs were deleted. An erasure replaces keys by digests." }
-        p.buttons {
-            "Keys: " (action_buttons(request, act::of_target(Target::Ledger), &[("keys", "clear")]))
-            " Digests: " (action_buttons(request, act::of_target(Target::Ledger), &[("keys", "erased")]))
-        }
+        (definition([("Keys", Some(buttons("clear"))), ("Digests", Some(buttons("erased")))]))
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) async fn page(request: Request) -> Answer {
 pub(super) fn state(state: FailureState) -> maud::Markup {
     match state {
         FailureState::Open | FailureState::Reopened => chip("bad", "●", state.name()),
-        FailureState::Acknowledged => chip("warn", "◐", state.name()),
+        FailureState::Acknowledged => chip("wait", "◐", state.name()),
         _ => chip("ok", "○", state.name()),
     }
 }

@@ -63,7 +63,8 @@ pub(crate) async fn page(request: Request) -> Answer {
         }
     };
     let mut page = Page::new("jobs", "Jobs", content);
-    if selects && error.is_none() && !written.is_empty() {
+    let may_match = found.limited || !found.jobs.is_empty();
+    if selects && may_match && !written.is_empty() {
         let start = request.root.with("act/operations.start", &[("filter", &written)]);
         page.actions = html! { div #actions { (button(&start, "Change all that match", "")) } };
     }
@@ -165,10 +166,13 @@ fn pager(request: &Request, filter: &str, page: &JobPage) -> Markup {
         let id = id?.to_string();
         Some(request.root.with("jobs", &[("filter", filter), (field, id.as_str())]))
     };
+    let (previous, next) = (link("before", page.previous), link("after", page.next));
     html! {
-        nav.pager aria-label="Pages" {
-            @if let Some(link) = link("before", page.previous) { a.btn rel="prev" href=(link) { "← Previous" } }
-            @if let Some(link) = link("after", page.next) { a.btn rel="next" href=(link) { "Next →" } }
+        @if previous.is_some() || next.is_some() {
+            nav.pager aria-label="Pages" {
+                @if let Some(link) = previous { a.btn rel="prev" href=(link) { "← Previous" } }
+                @if let Some(link) = next { a.btn rel="next" href=(link) { "Next →" } }
+            }
         }
     }
 }

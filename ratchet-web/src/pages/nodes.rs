@@ -25,7 +25,7 @@ pub(crate) async fn page(request: Request) -> Answer {
             "#jobs known",
             "joined",
             "id",
-            "",
+            "actions",
         ],
     );
     for node in &nodes {
@@ -60,7 +60,7 @@ fn state(node: &NodeRecord) -> Markup {
         _ if !node.alive => chip("bad", "○", "dead, still holds jobs"),
         None => chip("ok", "●", "alive"),
         Some(request) => html! {
-            (chip("warn", "◐", request.action.state())) " " small { "by " (text(&request.to_string(), 80)) }
+            (chip("wait", "◐", request.action.state())) " " small { "by " (text(&request.to_string(), 80)) }
         },
     }
 }

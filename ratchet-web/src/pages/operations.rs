@@ -36,9 +36,9 @@ pub(crate) async fn page(request: Request) -> Answer {
             "No operation was started.",
             html! { "An operation changes many jobs, in pages, with progress that survives a restart." },
         ))))
+        (erase(&request))
         (commands(&request, &["operations list".to_owned(), "operations start retry state:failed --canary 10".to_owned()]))
     };
-    let content = html! { (content) (erase(&request)) };
     let mut page = Page::new("operations", "Operations", content);
     let start = request.root.with("act/operations.start", &[("filter", "state:failed")]);
     page.actions = html! { div #actions { (button(&start, "Change many jobs", "")) } };
@@ -127,8 +127,8 @@ fn state(operation: &OperationRecord) -> Markup {
         OperationState::Running => chip("run", "●", "running"),
         OperationState::Finished => chip("ok", "✓", "finished"),
         OperationState::Aborted => chip("bad", "×", "aborted"),
-        OperationState::CanaryWaiting => chip("warn", "○", "waits for its canary"),
-        _ => chip("warn", "○", "paused"),
+        OperationState::CanaryWaiting => chip("wait", "○", "waits for its canary"),
+        _ => chip("wait", "○", "paused"),
     }
 }
 

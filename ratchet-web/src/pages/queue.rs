@@ -117,7 +117,7 @@ fn rules(request: &Request, queue: &QueueOverview) -> Markup {
         }
         Some(record) => html! {
             p { "In effect: " strong { (queues::limits(queue, request.now)) } }
-            div { (count(queue.count(JobState::Running))) " running" (queues::use_bar(queue)) }
+            p { (count(queue.count(JobState::Running))) " running" (queues::use_bar(queue)) }
             @if record.full_keys > 0 {
                 p {
                     @if record.full_keys == 1 { "1 concurrency key has" } @else { (count(record.full_keys)) " concurrency keys have" }

@@ -100,7 +100,7 @@ impl Page {
             &self.title,
             &html! {
                 (self.side(request, badges))
-                main #main tabindex="-1" data-live-page=[self.live.then_some("")] {
+                main #main tabindex="-1" aria-labelledby="page-title" data-live-page=[self.live.then_some("")] {
                     @if request.app.read_only { p.notice { "This dashboard is read-only." } }
                     @if let Some(done) = done { p.notice.done role="status" { (done) } }
                     div.top {
@@ -108,7 +108,7 @@ impl Page {
                             @if let Some((link, label)) = &self.parent {
                                 p.crumb { a href=(link) { (label) } }
                             }
-                            h1 { (self.title) " " (self.beside) }
+                            h1 #page-title { (self.title) " " (self.beside) }
                         }
                         @if self.live { span.live #live-state hidden { "live" } }
                         div.actions { (self.actions) }
@@ -123,12 +123,14 @@ impl Page {
         let root = &request.root;
         let everything = request.access.scope().is_everything();
         html! {
-            div.side {
+            header.side {
                 (brand(&request.app, root))
                 nav aria-label="Sections" {
-                    @for (heading, links) in SECTIONS {
-                        h2 { (heading) }
-                        ul { @for &(path, label, key, scoped) in links {
+                    // The heading of the page is the first one, so that the names of these lists are not headings.
+                    @for (name, links) in SECTIONS {
+                        @let id = format!("sections-{}", name.to_lowercase());
+                        p.part id=(id) { (name) }
+                        ul aria-labelledby=(id) { @for &(path, label, key, scoped) in links {
                             @if (scoped || everything) && (path != "enqueue" || request.access.may(Capability::Submit)) {
                                 li { a href=(root.to(path)) aria-current=[(path == self.section).then_some("page")]
                                     data-key=(key) { (label) (badges.of(path)) } }
@@ -137,7 +139,7 @@ impl Page {
                     }
                 }
                 p.who {
-                    @if !request.access.actor().is_empty() { span { (crate::text::brief(request.access.actor(), 40)) } " · " }
+                    @if !request.access.actor().is_empty() { span { (crate::text::brief(request.access.actor(), 40)) " · " } }
                     a href=(root.to("help")) data-key="?" { "Help" }
                 }
             }
@@ -225,9 +227,9 @@ pub(crate) fn problem_page(app: &App, root: &Root, problem: &Problem) -> Respons
         root,
         problem.title,
         &html! {
-            div.side { (brand(app, root)) }
-            main #main tabindex="-1" {
-                div.top { h1 { (problem.title) } }
+            header.side { (brand(app, root)) }
+            main #main tabindex="-1" aria-labelledby="page-title" {
+                div.top { h1 #page-title { (problem.title) } }
                 section.card { div.body {
                     p { (crate::text::printable(&problem.detail)) "." }
                     @if closed {

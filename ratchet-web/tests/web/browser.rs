@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::shop::{Reserve, Shop};
 
 /// A window of chromium. It is closed with the test.
-struct Browser {
+pub(crate) struct Browser {
     driver: Child,
     port: String,
     session: String,
@@ -19,24 +19,11 @@ struct Browser {
 
 impl Browser {
     /// Opens a window, or returns `None` if chromedriver is not installed.
-    fn open(javascript: bool) -> Option<Self> {
-        let mut command = Command::new("chromedriver");
-        command
-            .args(["--port=0", "--log-level=SEVERE"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let Ok(mut driver) = command.spawn() else {
+    pub(crate) fn open(javascript: bool) -> Option<Self> {
+        let Some((driver, port)) = start_driver() else {
             eprintln!("skipped: chromedriver is not installed");
             return None;
         };
-        let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
-        let port = loop {
-            let line = lines.next().expect("a port").expect("text");
-            if let Some((_, port)) = line.split_once("successfully on port ") {
-                break port.trim_end_matches('.').to_owned();
-            }
-        };
-        std::thread::spawn(move || lines.for_each(drop));
         let mut browser = Self { driver, port, session: String::new() };
         let setting = if javascript { 1 } else { 2 };
         let options = json!({
@@ -51,7 +38,7 @@ impl Browser {
     }
 
     #[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
-    fn call(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
         let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).expect("connects");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let (session, length) = (&self.session, body.len());
@@ -75,31 +62,48 @@ impl Browser {
         value["value"].take()
     }
 
-    fn go(&self, address: &str) {
+    pub(crate) fn go(&self, address: &str) {
         self.call("POST", "/url", json!({ "url": address }));
     }
 
     /// Runs a script and returns its value.
-    fn run(&self, script: &str) -> Value {
+    pub(crate) fn run(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", json!({ "script": script, "args": [] }))
     }
 
-    fn keys(&self, keys: &str) {
-        for key in keys.chars() {
-            let actions =
-                json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
-            self.call(
-                "POST",
-                "/actions",
-                json!({ "actions": [{ "type": "key", "id": "k", "actions": actions }] }),
-            );
-        }
+    pub(crate) fn keys(&self, keys: &str) {
+        let press = |key| {
+            [json!({ "type": "keyDown", "value": key }), json!({ "type": "keyUp", "value": key })]
+        };
+        let actions: Vec<_> = keys.chars().flat_map(press).collect();
+        let actions = json!([{ "type": "key", "id": "k", "actions": actions }]);
+        self.call("POST", "/actions", json!({ "actions": actions }));
     }
 
     /// Returns what the page has reported to the console, such as violations of the policy.
     fn console(&self) -> Value {
         self.call("POST", "/se/log", json!({ "type": "browser" }))
     }
+}
+
+/// Starts chromedriver and returns it with its port, or `None` if it is not installed.
+fn start_driver() -> Option<(Child, String)> {
+    let mut command = Command::new("chromedriver");
+    command.args(["--port=0", "--log-level=SEVERE"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    // It exits if another process takes the port between its choice and its use.
+    for _ in 0..20 {
+        let mut driver = command.spawn().ok()?;
+        let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
+        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            Some(line.split_once("successfully on port ")?.1.trim_end_matches('.').to_owned())
+        });
+        if let Some(port) = port {
+            std::thread::spawn(move || lines.for_each(drop));
+            return Some((driver, port));
+        }
+        driver.wait().expect("ends");
+    }
+    panic!("chromedriver never got a port");
 }
 
 impl Drop for Browser {
@@ -113,7 +117,7 @@ impl Drop for Browser {
 }
 
 /// Serves the dashboard of a shop at `/ratchet`. Returns the shop and the address.
-async fn serve() -> (Shop, String) {
+pub(crate) async fn serve() -> (Shop, String) {
     let shop = Shop::open().await;
     let ops = ratchet_web::router(shop.ratchet()).access(|_| Access::admin("ada")).build();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("listens");
@@ -124,7 +128,7 @@ async fn serve() -> (Shop, String) {
 }
 
 /// Waits until a script returns `true`.
-fn wait(browser: &Browser, script: &str) {
+pub(crate) fn wait(browser: &Browser, script: &str) {
     for _ in 0..300 {
         if browser.run(script) == json!(true) {
             return;

@@ -62,10 +62,13 @@ fn o_09_text_has_a_contrast_of_at_least_4_5_in_both_color_schemes() {
             let ratio = contrast(tokens[*text], tokens[*back]);
             assert!(ratio >= 4.5, "{scheme}: {text} on {back} is {ratio:.2}");
         }
-        // Lines of charts must differ from the surface.
-        for line in ["c1", "c2", "c3", "c4"] {
-            let ratio = contrast(tokens[line], tokens["surface"]);
-            assert!(ratio >= 3.0, "{scheme}: {line} is {ratio:.2}");
+        // Lines of charts, borders of fields and the outline of what has the focus must differ from what is behind them.
+        let mut lines: Vec<_> = ["c1", "c2", "c3", "c4"].map(|line| (line, "surface")).into();
+        lines.extend(["surface", "bg"].map(|back| ("field", back)));
+        lines.extend(["surface", "bg", "sunken", "mute-bg", "run-bg"].map(|back| ("focus", back)));
+        for (line, back) in lines {
+            let ratio = contrast(tokens[line], tokens[back]);
+            assert!(ratio >= 3.0, "{scheme}: {line} on {back} is {ratio:.2}");
         }
     }
 }

@@ -79,9 +79,8 @@ pub(crate) fn check(path: &str, html: &str) {
         assert_ne!(tag.name, "style", "{path}: an inline style sheet");
         if let Some(depth) = tag.name.strip_prefix('h').and_then(|depth| depth.parse::<u32>().ok())
         {
-            // The headings of the navigation stand before the heading of the page.
-            assert!(depth <= level + 1 || level == 0, "{path}: h{depth} after h{level}");
-            level = if depth == 2 && level == 0 { 0 } else { depth };
+            assert!(depth <= level + 1, "{path}: h{depth} after h{level}");
+            level = depth;
         }
     }
     let headings = tags.iter().filter(|tag| tag.name == "h1").count();

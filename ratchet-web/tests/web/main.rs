@@ -1,6 +1,7 @@
 //! The dashboard on a shop with jobs in every state.
 
 mod access;
+mod accessibility;
 mod actions;
 mod api;
 mod archive;
@@ -11,6 +12,7 @@ mod crawler;
 mod erasures;
 mod hostile;
 mod html;
+mod inventory;
 mod links;
 mod lists;
 mod live;
