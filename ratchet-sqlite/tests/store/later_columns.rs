@@ -23,7 +23,8 @@ async fn look(store: &SqliteStore, job: JobId) -> Vec<String> {
     let mut seen = vec![format!("{:?}", store.get(job).await.expect("reads"))];
     seen.push(format!("{:?}", store.orphans(10).await.expect("reads")));
     seen.push(format!("{:?}", store.members(group, None, 10).await.expect("reads")));
-    seen.push(format!("{:?}", store.claim_context(job).await.expect("reads")));
+    let context = store.claim_context(job).await.expect("reads").expect("it exists");
+    seen.push(format!("{:?}", context.job));
     let any = Filter::any();
     for filter in [
         any.clone(),
