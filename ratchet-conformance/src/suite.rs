@@ -683,6 +683,7 @@ macro_rules! __cases {
                 m_03_a_restart_during_a_deploy_is_not_marked
                 m_03_the_oldest_due_job_of_each_queue
                 m_03_the_oldest_due_job_may_have_any_priority
+                m_03_a_job_held_back_by_the_rate_of_its_key_is_still_the_oldest
                 m_03_a_job_that_is_held_back_is_still_the_oldest
             }
             transitions {

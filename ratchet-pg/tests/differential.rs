@@ -132,10 +132,11 @@ fn agrees_with_memory_on_graphs_with_new_seeds() {
 }
 
 /// The first: a settlement that the fast path leaves for later must not change the order in which a breaker counts its
-/// batch. The second: a command on an archived job is refused with the time of the archive, which is normalized.
+/// batch. The second: a command on an archived job is refused with the time of the archive, which is normalized. The third:
+/// the oldest due job of a queue may wait for the rate of its key.
 #[test]
 fn agrees_with_memory_on_seeds_that_found_a_difference() {
-    agree(graphs, [196_938_047_294_614, 281_048_556_316_464].into_iter());
+    agree(graphs, [196_938_047_294_614, 281_048_556_316_464, 71_301_336_625_790].into_iter());
 }
 
 /// Like [`fixed`], for a store behind a pooler. There, no statement is prepared, and a step takes ten times as long. So only

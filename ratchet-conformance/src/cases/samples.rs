@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_store::model::{
-    BlockedBy, BreakerUpdate, Declarations, DeployMark, GaugeRow, Priority, QueueUpdate,
-    StatsQuery, StatsTier,
+    BlockedBy, BreakerUpdate, Declarations, DeployMark, GaugeRow, Priority, QueueLimits,
+    QueueUpdate, Rate, StatsQuery, StatsTier,
 };
 
 use crate::World;
@@ -224,6 +224,21 @@ pub async fn m_03_the_oldest_due_job_may_have_any_priority(world: &World) {
         }
         assert_eq!(minutes(world).await, None);
     }
+}
+
+pub async fn m_03_a_job_held_back_by_the_rate_of_its_key_is_still_the_oldest(world: &World) {
+    let mut limits = QueueLimits::default();
+    limits.rate_per_key = Some(Rate { jobs: 1, per: mins(10) });
+    let limited = world.store.update_queue("default", QueueUpdate::Limit(limits)).await;
+    assert!(limited.expect("it can be limited"));
+    for _ in 0..3 {
+        world.submit(world.job().at_most(1000, "acme")).await;
+    }
+    let node = world.node().await;
+    assert_eq!(node.claim(9).await.len(), 1);
+    assert!(node.claim(9).await.is_empty());
+    world.pass(mins(3)).await;
+    assert_eq!(minutes(world).await, Some(3));
 }
 
 pub async fn m_03_a_job_that_is_held_back_is_still_the_oldest(world: &World) {

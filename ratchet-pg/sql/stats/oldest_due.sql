@@ -19,8 +19,17 @@ futures AS (
 causes AS (
     (SELECT b.cause, 1 AS n FROM ratchet.blocked b WHERE b.cause > '' ORDER BY b.cause LIMIT 1)
     UNION ALL
-    SELECT (SELECT b.cause FROM ratchet.blocked b WHERE b.cause > c.cause ORDER BY b.cause LIMIT 1), c.n + 1
+    SELECT (
+        SELECT b.cause FROM ratchet.blocked b
+        WHERE b.cause > CASE WHEN c.cause LIKE 'rate:%' THEN 'service' ELSE c.cause END ORDER BY b.cause LIMIT 1
+    ), c.n + 1
     FROM causes c WHERE c.cause IS NOT NULL AND c.n < 1000
+),
+-- There can be many causes `rate:…`, so they are read from their own table.
+held AS (
+    SELECT c.cause FROM causes c WHERE c.cause LIKE 'name:%' OR c.cause LIKE 'key:%' OR c.cause LIKE 'service:%'
+    UNION ALL
+    (SELECT l.cause FROM ratchet.key_lane l ORDER BY l.cause LIMIT 1000)
 )
 SELECT x.queue, min(x.due) AS due
 FROM clock, (
@@ -41,11 +50,10 @@ FROM clock, (
     FROM futures f WHERE f.queue IS NOT NULL
     UNION ALL
     SELECT h.queue, h.due
-    FROM causes c CROSS JOIN LATERAL (
+    FROM held c CROSS JOIN LATERAL (
         SELECT b.queue, b.due FROM ratchet.blocked b
         WHERE b.cause = c.cause ORDER BY b.sort_key, b.due, b.job LIMIT 100
     ) h
-    WHERE c.cause LIKE 'name:%' OR c.cause LIKE 'key:%' OR c.cause LIKE 'service:%'
 ) x
 WHERE x.due <= clock.now
 GROUP BY x.queue
