@@ -220,7 +220,8 @@ fn has_later_columns() -> bool {
 
 /// Returns a fingerprint of the migrations.
 fn fingerprint() -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+    // The examples include this file, too.
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../ratchet-pg/migrations");
     let files =
         std::fs::read_dir(folder).expect("the migrations").map(|file| file.expect("a file").path());
     let mut files: Vec<_> = files.collect();
