@@ -294,7 +294,8 @@ const SURVEYS: [(&str, &str); 21] = [
 ];
 
 /// Statements that read the first rows in index order and stop.
-const WALKS: [(&str, &str); 6] = [
+const WALKS: [(&str, &str); 7] = [
+    ("stats/oldest_due", "key_lane"),
     ("select_failed", "outcome_rest"),
     ("list_ids", "job_rest"),
     ("list_ids_oldest_first", "job_rest"),
