@@ -54,15 +54,16 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 /// rollback to them is possible. Every other migration must set it to its own number, so that they refuse to open the schema.
 const OLDEST: i32 = 35;
 
+/// Returns the newest version of the schema that this program knows.
+fn newest() -> i32 {
+    i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX)
+}
+
 /// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.
 /// A schema of a later version is left as it is if this program can use it.
 pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), StoreError> {
-    let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
-    let mut db = pool.acquire().await.map_err(store_error)?;
-    let have = version(&mut db, sql).await?;
-    let usable = can_use(&mut db, sql, have, newest).await;
-    db.done().await.map_err(store_error)?;
-    usable?;
+    let newest = newest();
+    let have = usable_version(pool, sql).await?;
     if have >= newest {
         return Ok(());
     }
@@ -99,12 +100,8 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
 
 /// Returns the statements that migrate the schema, in one transaction, or `None` if nothing is missing.
 pub(crate) async fn script(pool: &Pool, sql: &Sql) -> Result<Option<String>, StoreError> {
-    let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
-    let mut db = pool.acquire().await.map_err(store_error)?;
-    let have = version(&mut db, sql).await?;
-    let usable = can_use(&mut db, sql, have, newest).await;
-    db.done().await.map_err(store_error)?;
-    usable?;
+    let newest = newest();
+    let have = usable_version(pool, sql).await?;
     if have >= newest {
         return Ok(None);
     }
@@ -122,6 +119,16 @@ pub(crate) async fn script(pool: &Pool, sql: &Sql) -> Result<Option<String>, Sto
     statements.push(oldest.replace("$1", &newest.to_string()));
     statements.push("COMMIT".to_owned());
     Ok(Some(statements.join(";\n") + ";\n"))
+}
+
+/// Returns the version of the schema, or 0 if it does not exist. Fails if this program cannot use the schema.
+async fn usable_version(pool: &Pool, sql: &Sql) -> Result<i32, StoreError> {
+    let mut db = pool.acquire().await.map_err(store_error)?;
+    let have = version(&mut db, sql).await?;
+    let usable = can_use(&mut db, sql, have, newest()).await;
+    db.done().await.map_err(store_error)?;
+    usable?;
+    Ok(have)
 }
 
 /// Returns an error if the schema is of a later version that this program cannot use.
